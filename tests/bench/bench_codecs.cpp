@@ -1,7 +1,6 @@
 // How fast codecs encode and decode on one thread, beside a plain copy of the same tensor, as a table in
 // Markdown.
 #include <paretopipe/codec/codec.hpp>
-#include <paretopipe/core/clock.hpp>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +12,8 @@
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "report.hpp"
 
 namespace {
 
@@ -27,13 +28,6 @@ std::vector<float> draw_activation(std::size_t count, bool relu6) {
   std::vector<float> values(count);
   for (auto& value : values) value = relu6 ? std::clamp(normal(random), 0.0F, 6.0F) : normal(random);
   return values;
-}
-
-template <class Work>
-double seconds_of(const Work& work) {
-  const auto begin = now_ns();
-  work();
-  return static_cast<double>(now_ns() - begin) * 1e-9;
 }
 
 constexpr std::array kCodecs{"float16", "bfloat16", "uniform8", "channel8", "channel4", "sort16",
@@ -75,10 +69,10 @@ std::map<std::string, Least> measure(const Tensor& tensor) {
       const auto codec = codec::parse(name);
       auto& least = found[name];
       std::size_t size = 0;
-      keep(least.copy, seconds_of([&] { std::memcpy(back.data(), bytes.data(), bytes.size()); }));
-      keep(least.encode, seconds_of([&] { size = codec::encode(codec, tensor.layout, bytes, body, scratch); }));
+      keep(least.copy, bench::seconds_of([&] { std::memcpy(back.data(), bytes.data(), bytes.size()); }));
+      keep(least.encode, bench::seconds_of([&] { size = codec::encode(codec, tensor.layout, bytes, body, scratch); }));
       const auto made = std::span(body).first(size);
-      keep(least.decode, seconds_of([&] { codec::decode(codec, tensor.layout, made, back, scratch); }));
+      keep(least.decode, bench::seconds_of([&] { codec::decode(codec, tensor.layout, made, back, scratch); }));
     }
   }
   return found;

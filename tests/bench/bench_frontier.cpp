@@ -2,7 +2,6 @@
 // uniformly, where few are on it, and on a sphere's surface facing the ideal point, where all are.
 #include <paretopipe/analysis/frontier/frontier.hpp>
 #include <paretopipe/analysis/stats/quantile.hpp>
-#include <paretopipe/core/clock.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -40,9 +39,7 @@ frontier::Points draw(std::size_t objectives, bool all_on_frontier) {
 double sorting_s(const frontier::Points& points) {
   std::vector<double> numbers;
   for (std::size_t point = 0; point < points.size(); ++point) numbers.push_back(points.costs(point).front());
-  const auto begin = now_ns();
-  std::sort(numbers.begin(), numbers.end());
-  return static_cast<double>(now_ns() - begin) * 1e-9;
+  return bench::seconds_of([&] { std::sort(numbers.begin(), numbers.end()); });
 }
 
 void time_frontier(std::size_t objectives, bool all_on_frontier) {
@@ -51,9 +48,7 @@ void time_frontier(std::size_t objectives, bool all_on_frontier) {
   std::size_t members = 0;
   for (int i = 0; i < 5; ++i) {
     sort_s.push_back(sorting_s(points));
-    const auto begin = now_ns();
-    members = frontier::find_frontier(points).members.size();
-    frontier_s.push_back(static_cast<double>(now_ns() - begin) * 1e-9);
+    frontier_s.push_back(bench::seconds_of([&] { members = frontier::find_frontier(points).members.size(); }));
   }
   const double median = *stats::median(frontier_s), ratio = median / *stats::median(sort_s);
   const auto what = fmt::format("a million points, {} objectives, {} on the frontier", objectives, members);

@@ -4,7 +4,6 @@
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/launch/child_process.hpp>
-#include <paretopipe/run/pipeline_executor.hpp>
 #include <paretopipe/shaping/probe/probe.hpp>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <cstdio>
 
 #include "report.hpp"
+#include "trials.hpp"
 
 namespace {
 
@@ -57,8 +57,7 @@ bool near(double measured, double expected, double least_tolerance = 0) {
 }
 
 void report(const Point& point, experiment::Shaping kind, run::PipelineExecutor& executor) {
-  const auto record = executor.run(trial_of(point, kind));
-  if (!record.summary) throw EnvironmentError("a trial of the benchmark failed: " + record.failure->reason);
+  const auto record = bench::run_trial(executor, trial_of(point, kind));
   const double share = kind == experiment::Shaping::netem ? shaping::kTcpPayloadShare : 1;
   const auto expected = shaping::expectation(record.trial.network, share);
   const auto name = fmt::format("{}: {}", to_string(kind), record.trial.network.name);
@@ -82,9 +81,7 @@ int main(int argc, char** argv) {
   try {
     const auto kind =
         experiment::parse_shaping(argc > 1 ? argv[1] : "emulated").value_or(experiment::Shaping::emulated);
-    run::ExecutorOptions options;
-    options.stage_program = launch::find_stage_program();
-    run::PipelineExecutor executor(options);
+    run::PipelineExecutor executor(bench::options_with(launch::find_stage_program()));
     for (const auto& point : kGrid) report(point, kind, executor);
     return 0;
   } catch (const Error& error) {

@@ -3,7 +3,6 @@
 // run of blocks takes about the sum of its blocks.
 #include <paretopipe/analysis/predict/exact_frontier.hpp>
 #include <paretopipe/analysis/stats/quantile.hpp>
-#include <paretopipe/core/clock.hpp>
 
 #include <random>
 #include <vector>
@@ -47,9 +46,7 @@ void time_solves(const char* what, double most_s, const Solve& solve) {
   std::vector<double> seconds;
   std::size_t points = 0;
   for (int i = 0; i < kRounds; ++i) {
-    const auto begin = now_ns();
-    points = solve().size();
-    seconds.push_back(static_cast<double>(now_ns() - begin) * 1e-9);
+    seconds.push_back(bench::seconds_of([&] { points = solve().size(); }));
   }
   const double median = *stats::median(seconds);
   bench::print_row(fmt::format("{}, {} points", what, points), fmt::format("{:.1f} ms", median * 1e3),

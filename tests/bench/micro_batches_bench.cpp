@@ -1,5 +1,4 @@
 #include <paretopipe/analysis/stats/quantile.hpp>
-#include <paretopipe/run/pipeline_executor.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +10,7 @@
 
 #include "benches.hpp"
 #include "report.hpp"
+#include "trials.hpp"
 
 namespace paretopipe::bench {
 namespace {
@@ -73,8 +73,7 @@ void report(const std::string& what, double measured_ns, double truth_ns, const 
 void bench_case(run::PipelineExecutor& executor, const Case& point) {
   std::vector<double> latencies, periods;
   for (int repetition = 0; repetition < point.repetitions; ++repetition) {
-    const auto record = executor.run(trial_of(point));
-    if (!record.summary) throw EnvironmentError("a trial of the benchmark failed: " + record.failure->reason);
+    const auto record = run_trial(executor, trial_of(point));
     latencies.push_back(record.summary->latency->p50_ns);
     periods.push_back(kBatch * 1e9 / record.summary->throughput_image_per_s.value());
   }
@@ -85,9 +84,7 @@ void bench_case(run::PipelineExecutor& executor, const Case& point) {
 }  // namespace
 
 void bench_micro_batches(const std::filesystem::path& stage_program) {
-  run::ExecutorOptions options;
-  options.stage_program = stage_program;
-  run::PipelineExecutor executor(options);
+  run::PipelineExecutor executor(options_with(stage_program));
   const std::vector<std::vector<int>> pipelines{{5, 3}, {2, 5, 3, 2}, {3, 2, 4, 2, 5, 2, 3, 2}};
   // The truth knows no links. What these and the threads take is the same whatever the stages take: beside short stages
   // it shows, beside long ones it must vanish. These take ten times as long to measure, and are the calmer for it.

@@ -2,7 +2,6 @@
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/host/cpu_set.hpp>
-#include <paretopipe/run/pipeline_executor.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +9,7 @@
 #include "bare_socket.hpp"
 #include "benches.hpp"
 #include "report.hpp"
+#include "trials.hpp"
 
 namespace paretopipe::bench {
 namespace {
@@ -49,8 +49,7 @@ struct Measured {
 
 Measured measure_once(run::PipelineExecutor& executor, const Case& point, const host::CpuSet& cpus) {
   Measured measured;
-  const auto record = executor.run(trial_of(point, cpus));
-  if (!record.summary) throw EnvironmentError("a trial of the benchmark failed: " + record.failure->reason);
+  const auto record = run_trial(executor, trial_of(point, cpus));
   measured.bare_round_trip_ns = bare_round_trip_ns(
       {point.first_ms * 1'000'000LL, point.second_ms * 1'000'000LL, point.payload, kReplyBytes}, kBareRounds);
 
@@ -115,9 +114,8 @@ void report_transition(run::PipelineExecutor& executor, const host::CpuSet& cpus
   std::vector<double> costs;
   for (const auto& trial : trials) {
     const auto begin = now_ns();
-    const auto record = executor.run(trial);
+    const auto record = run_trial(executor, trial);
     const auto whole = now_ns() - begin;
-    if (!record.summary) throw EnvironmentError("a trial of the benchmark failed: " + record.failure->reason);
     costs.push_back(static_cast<double>(whole - record.single_stream->results.completed.back() -
                                         record.offline->results.completed.back()));
   }
@@ -130,9 +128,7 @@ void report_transition(run::PipelineExecutor& executor, const host::CpuSet& cpus
 
 void bench_pipeline(const std::filesystem::path& stage_program) {
   const auto cpus = host::current_affinity();
-  run::ExecutorOptions options;
-  options.stage_program = stage_program;
-  run::PipelineExecutor executor(options);
+  run::PipelineExecutor executor(options_with(stage_program));
 
   std::vector<Case> grid;
   for (const auto& [first, second] : {std::pair{2, 2}, {5, 3}, {3, 10}, {20, 20}}) {

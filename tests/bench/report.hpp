@@ -1,10 +1,20 @@
 #pragma once
+#include <paretopipe/core/clock.hpp>
+
 #include <cstdio>
 #include <string>
 
 #include <fmt/format.h>
 
 namespace paretopipe::bench {
+
+/// What `work` takes.
+template <class Work>
+double seconds_of(const Work& work) {
+  const auto begin = now_ns();
+  work();
+  return static_cast<double>(now_ns() - begin) * 1e-9;
+}
 
 /// One line of the benchmark's table, in Markdown: what was measured, how much, and what was promised. Cases of one
 /// promise have the same words before ": ".

@@ -1,5 +1,4 @@
 #include <paretopipe/analysis/stats/quantile.hpp>
-#include <paretopipe/run/pipeline_executor.hpp>
 
 #include <cmath>
 #include <vector>
@@ -8,6 +7,7 @@
 
 #include "benches.hpp"
 #include "report.hpp"
+#include "trials.hpp"
 
 namespace paretopipe::bench {
 namespace {
@@ -46,9 +46,8 @@ double half_width(const std::vector<std::int64_t>& waits) {
 }
 
 void bench_load(run::PipelineExecutor& executor, double rho) {
-  const auto record = executor.run(trial_at(rho));
-  if (!record.server) throw EnvironmentError("a trial of the benchmark failed: " + record.failure->reason);
-  const auto& run = record.server->runs.front();
+  const auto record = run_trial(executor, trial_at(rho));
+  const auto& run = record.server.value().runs.front();
   const double service_ns = 1e9 / record.summary->throughput_image_per_s.value();
   const auto alone_ns = static_cast<std::int64_t>(record.summary->latency->mean_ns);
   std::vector<std::int64_t> waits;
@@ -71,9 +70,7 @@ void bench_load(run::PipelineExecutor& executor, double rho) {
 }  // namespace
 
 void bench_server(const std::filesystem::path& stage_program) {
-  run::ExecutorOptions options;
-  options.stage_program = stage_program;
-  run::PipelineExecutor executor(options);
+  run::PipelineExecutor executor(options_with(stage_program));
   for (const double rho : {0.3, 0.6, 0.8}) bench_load(executor, rho);
 }
 

@@ -3,7 +3,6 @@
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/record/store.hpp>
-#include <paretopipe/run/pipeline_executor.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -13,6 +12,7 @@
 
 #include "benches.hpp"
 #include "report.hpp"
+#include "trials.hpp"
 
 namespace paretopipe::bench {
 namespace {
@@ -69,8 +69,7 @@ class ModeSweep {
 
   void run(std::size_t index) {
     const auto begin = now_ns();
-    const auto record = executor_.run(trials_[index]);
-    if (!record.summary) throw EnvironmentError("a trial of the benchmark failed: " + record.failure->reason);
+    const auto record = run_trial(executor_, trials_[index]);
     store_.append(record);
     const double wall = seconds(now_ns() - begin);
     const double batches =
@@ -94,12 +93,6 @@ class ModeSweep {
   const Spent& spent() const { return spent_; }
 
  private:
-  static run::ExecutorOptions options_with(const std::filesystem::path& stage_program) {
-    run::ExecutorOptions options;
-    options.stage_program = stage_program;
-    return options;
-  }
-
   static double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
   support::TemporaryFolder results_;

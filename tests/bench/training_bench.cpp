@@ -1,10 +1,10 @@
 #include <paretopipe/experiment/schedule.hpp>
-#include <paretopipe/run/pipeline_executor.hpp>
 
 #include <cmath>
 
 #include "benches.hpp"
 #include "report.hpp"
+#include "trials.hpp"
 
 namespace paretopipe::bench {
 namespace {
@@ -51,8 +51,7 @@ double true_bubble(experiment::Schedule schedule, int stages, int micro_batches)
 
 void bench_case(run::PipelineExecutor& executor, experiment::Schedule schedule, int stages, int micro_batches) {
   const auto trial = trial_of(schedule, stages, micro_batches);
-  const auto record = executor.run(trial);
-  if (!record.summary) throw EnvironmentError("a trial of the benchmark failed: " + record.failure->reason);
+  const auto record = run_trial(executor, trial);
   const auto& training = *record.summary->training;
   const double truth_ns = true_step_ns(schedule, stages, micro_batches);
   const double measured_ns = 1e9 * trial.batch / training.sample_per_s;
@@ -70,9 +69,7 @@ void bench_case(run::PipelineExecutor& executor, experiment::Schedule schedule, 
 }  // namespace
 
 void bench_training(const std::filesystem::path& stage_program) {
-  run::ExecutorOptions options;
-  options.stage_program = stage_program;
-  run::PipelineExecutor executor(options);
+  run::PipelineExecutor executor(options_with(stage_program));
   using experiment::Schedule;
   for (const auto schedule : {Schedule::gpipe, Schedule::one_f_one_b, Schedule::pipedream}) {
     for (const int stages : {2, 3, 4}) {

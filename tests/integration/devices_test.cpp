@@ -243,13 +243,12 @@ TEST_CASE("device profiles that cannot be are a sentence, and nothing is made") 
 
 TEST_CASE("two stage programs take turns on a device with limits, which is there once", "[needs:cgroups]") {
   const DeviceShell shell(kHalf);
-  shell.write("other-stage", std::string("#!/bin/sh\nexec '") + PARETOPIPE_BIN_DIR + "/fake-stage' \"$@\"\n");
-  fs::permissions(shell.folder() / "other-stage", fs::perms::owner_all);
+  support::write_script(shell.folder() / "other-stage", "exec '" + kStage + "' \"$@\"");
   const auto sweep = shell.run(kOneTrial + "--against ./other-stage");
   need_cgroups(sweep);
   INFO(sweep.errors);
   REQUIRE(sweep.exit_code == 0);
-  const auto base = record::read_records(shell.folder() / "out" / "base").records;
+  const auto base = shell.records("out/base");
   REQUIRE(base.size() == 1);
   CHECK(record::side_by_side(base[0], shell.records().at(0)));
   CHECK(base[0].stages[1].emulated_device->cpu_quota == Approx(0.5));

@@ -12,23 +12,19 @@ namespace {
 std::string against_other(const Shell& shell, const std::string& settings = "",
                           const std::string& name = "other-stage") {
   const auto script = shell.folder() / name;
-  shell.write(name, "#!/bin/sh\n" + settings + " exec '" + PARETOPIPE_BIN_DIR + "/fake-stage' \"$@\"\n");
-  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  support::write_script(script, settings + " exec '" + kStage + "' \"$@\"");
   return "--against '" + script.string() + "' ";
-}
-
-std::vector<record::TrialRecord> base_records(const Shell& shell) {
-  return record::read_records(shell.folder() / "out" / "base").records;
 }
 
 /// Both programs measured every trial, and every record has its partner.
 void check_complete(const Shell& shell, const support::Outcome& outcome) {
   CHECK(contains(outcome.output, "16 of 16 trials ok"));
-  CHECK(count(shell.records(), record::Status::ok) == kTrials);
-  CHECK(count(base_records(shell), record::Status::ok) == kTrials);
+  const auto records = shell.records(), others = shell.records("out/base");
+  CHECK(count(records, record::Status::ok) == kTrials);
+  CHECK(count(others, record::Status::ok) == kTrials);
   int pairs = 0;
-  for (const auto& own : shell.records()) {
-    for (const auto& other : base_records(shell)) pairs += record::side_by_side(own, other) ? 1 : 0;
+  for (const auto& own : records) {
+    for (const auto& other : others) pairs += record::side_by_side(own, other) ? 1 : 0;
   }
   CHECK(pairs == kTrials);
 }
@@ -44,7 +40,7 @@ TEST_CASE(
   check_complete(shell, outcome);
   std::set<std::string> own, other;
   for (const auto& record : shell.records()) own.insert(record.provenance.stage_program_sha256);
-  for (const auto& record : base_records(shell)) other.insert(record.provenance.stage_program_sha256);
+  for (const auto& record : shell.records("out/base")) other.insert(record.provenance.stage_program_sha256);
   CHECK(own.size() == 1);
   CHECK(other.size() == 1);
   CHECK(own != other);
@@ -55,7 +51,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a program that is measured beside itself is said to show noise") {
-  const auto outcome = Shell().run(0, kSweep + ("--against " + std::string(PARETOPIPE_BIN_DIR) + "/fake-stage"));
+  const auto outcome = Shell().run(0, kSweep + ("--against " + kStage));
   CHECK(contains(outcome.errors, "what will differ is noise"));
 }
 
@@ -63,12 +59,7 @@ TEST_CASE("a sweep of two programs that is killed keeps what was measured, and -
   const Shell shell;
   const auto words = kSweep + against_other(shell);
   const support::FaultOnce fault("hang@0-1@" + std::to_string(kCallsOfATrial + 3));  // the second trial at split 1
-  auto sweep = shell.start(words);
-  REQUIRE(support::wait_until_written(fault.marker()));
-  const auto stages = support::watch(support::children_of(sweep.pid()));
-  ::kill(sweep.pid(), SIGKILL);
-  sweep.wait();
-  CHECK(support::all_ended(stages));
+  end_at(fault, SIGKILL, shell, words);
   const auto own_before = support::read_file(shell.records_file());
   CHECK_FALSE((own_before + shell.text("out/base/records.jsonl")).empty());
   check_complete(shell, shell.run(0, words + "--resume"));

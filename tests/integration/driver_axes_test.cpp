@@ -4,8 +4,6 @@
 #include <map>
 #include <tuple>
 
-#include <nlohmann/json.hpp>
-
 #include "driver_fixture.hpp"
 
 using namespace paretopipe;
@@ -16,12 +14,6 @@ namespace {
 const Words kBatchOfEight = kOneRepetition + "--batch 8";
 const Words kThreeStages =
     sweep_of("synthetic:1ms/4kB,1ms/4kB,1ms/4kB,1ms") + "--stages 3 --partitions 1,2 --batches 6 --warmup 1 --repeat 2";
-
-std::size_t occurrences(const std::string& text, const std::string& part) {
-  std::size_t count = 0;
-  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
 
 /// How many records there are of each size of micro-batches.
 std::map<int, int> sizes(const Shell& shell) {
@@ -52,8 +44,7 @@ TEST_CASE(
   }
   CHECK(trials.size() == 12);
   for (const auto& [setting, count] : trials) CHECK(count == 4);
-  const auto frontier = shell.run(0, "frontier out --format json");
-  CHECK(nlohmann::json::parse(frontier.output).at("groups").size() == 12);
+  CHECK(shell.as_json("frontier out").at("groups").size() == 12);
   check_contains(shell.run(0, "frontier out").output,
                  {"batch 4, depth 3, 2 threads per stage", "batch 1, depth 1, 1 thread per stage"});
   shell.run(0, "plot out --depth 1 --depth 3 --threads-per-stage 2 -o two.svg");
@@ -162,7 +153,7 @@ TEST_CASE(
   std::map<std::vector<int>, int> trials;
   for (const auto& record : shell.records()) ++trials[record.trial.split_points];
   CHECK(trials == std::map<std::vector<int>, int>{{{1, 2}, 2}, {{4, 4}, 2}});
-  const auto with = nlohmann::json::parse(shell.run(0, "frontier out --format json").output);
+  const auto with = shell.as_json("frontier out");
   const auto& cut = with.at("groups").at(0).at("splits").at(0);
   const auto& local = with.at("groups").at(0).at("splits").at(1);
   const double throughput = cut.at("throughput_image_per_s");
@@ -172,7 +163,7 @@ TEST_CASE(
   CHECK(cut.at("speed_up_sequential").get<double>() > 0);
   CHECK(contains(shell.run("frontier out --format csv").output, ",speed_up_single,speed_up_sequential,"));
 
-  const auto explained = nlohmann::json::parse(shell.run("explain out --format json").output);
+  const auto explained = shell.as_json("explain out");
   const auto& why = explained.at("groups").at(0).at("configurations").at(0);
   CHECK(why.at("speed_up_single").get<double>() == Approx(cut.at("speed_up_single").get<double>()));
   CHECK(why.at("speed_up_sequential").get<double>() > 0);

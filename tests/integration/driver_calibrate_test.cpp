@@ -56,15 +56,9 @@ TEST_CASE("a stage that dies is a failure in the data sheet, and the verdict is 
 TEST_CASE("a calibration that is interrupted writes nothing and ends its stages") {
   const Shell shell;
   const support::FaultOnce fault("hang@0-1@4");
-  auto calibration = shell.start(kCalibrate + "--out sheet.txt");
-  REQUIRE(support::wait_until_written(fault.marker()));
-  const auto stages = support::watch(support::children_of(calibration.pid()));
-  REQUIRE(stages.size() == 2);
-  ::kill(calibration.pid(), SIGINT);
-  const auto outcome = calibration.wait();
+  const auto outcome = end_at(fault, SIGINT, shell, kCalibrate + "--out sheet.txt");
   CHECK(outcome.exit_code == 130);
   CHECK(contains(outcome.errors, "nothing was written"));
-  CHECK(support::all_ended(stages));
   CHECK(shell.files().empty());
 }
 

@@ -3,8 +3,6 @@
 #include <csignal>
 #include <cstdlib>
 
-#include <sys/stat.h>
-
 #include "driver_fixture.hpp"
 
 using namespace paretopipe;
@@ -13,8 +11,6 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 namespace {
-
-const std::string kStage = PARETOPIPE_BIN_DIR "/fake-stage";
 
 /// A shell with a devices file, whose device "pi" has a cache of its own.
 class DevicesShell : public Shell {
@@ -38,8 +34,7 @@ class DevicesShell : public Shell {
   /// A program of the device that is not what it is elsewhere.
   void replace_program(const std::string& name, const std::string& script) {
     fs::create_directory(folder() / "bin");
-    write("bin/" + name, "#!/bin/sh\n" + script + "\n");
-    ::chmod((folder() / "bin" / name).c_str(), 0755);
+    support::write_script(folder() / "bin" / name, script);
     devices["pi"]["launch"] = launcher((folder() / "bin").string());
   }
 

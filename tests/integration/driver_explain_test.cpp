@@ -9,7 +9,7 @@ using namespace paretopipe::testing;
 namespace {
 
 nlohmann::json explained(const Shell& shell, const std::string& more = "") {
-  return nlohmann::json::parse(shell.run(0, "explain out --format json " + more).output);
+  return shell.as_json("explain out " + more);
 }
 
 std::size_t configurations(const std::string& choice) {

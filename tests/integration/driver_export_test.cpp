@@ -83,9 +83,8 @@ TEST_CASE("a trace of several trials is refused with their ids, and one of these
 TEST_CASE("batches and JSON Lines of a real sweep have a row a batch and an object a trial") {
   const SweptShell shell;
   export_in(shell, {"batches", "jsonl --split 1"});
-  const auto batches = shell.text("exported/batches.csv");
   // The heading, and a warm-up and four batches of both phases of each trial.
-  CHECK(std::count(batches.begin(), batches.end(), '\n') == 1 + kTrials * 2 * 5);
+  CHECK(occurrences(shell.text("exported/batches.csv"), "\n") == 1 + kTrials * 2 * 5);
   std::istringstream lines(shell.text("exported/trials.jsonl"));
   int count = 0;
   for (std::string line; std::getline(lines, line); ++count) {

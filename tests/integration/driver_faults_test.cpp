@@ -52,13 +52,10 @@ TEST_CASE(
 TEST_CASE("a sweep that is interrupted in its first trial says that nothing was measured, and leaves no folder") {
   const Shell shell;
   const support::FaultOnce fault("hang@0-1@1");
-  auto sweep = shell.start(kSweep + "--split 1");
-  REQUIRE(support::wait_until_written(fault.marker()));
-  ::kill(sweep.pid(), SIGINT);
-  const auto outcome = sweep.wait();
+  const auto outcome = end_at(fault, SIGINT, shell, kSweep + "--split 1");
   CHECK(outcome.exit_code == 130);
   CHECK(contains(outcome.errors, "interrupted before anything was measured"));
-  CHECK_FALSE(std::filesystem::exists(shell.folder() / "out"));
+  CHECK_FALSE(shell.has("out"));
 }
 
 TEST_CASE("a kill of the driver in the middle of writing a record costs that record only") {

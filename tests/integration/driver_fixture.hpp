@@ -1,12 +1,14 @@
 #pragma once
 #include <paretopipe/record/store.hpp>
 
+#include <csignal>
 #include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
 #include <support/catch.hpp>
 #include <support/fault_once.hpp>
 #include <support/files.hpp>
@@ -24,13 +26,16 @@ using support::check_contains;
 using support::contains;
 using support::Words;
 
+/// A stage program without LibTorch.
+inline const std::string kStage = PARETOPIPE_BIN_DIR "/fake-stage";
+
 /// A person at a shell, in an empty folder, with the built driver.
 class Shell {
  public:
   /// Stages need no LibTorch unless they are `real`.
   enum class Stages { fake, real };
   explicit Shell(Stages stages = Stages::fake) {
-    if (stages == Stages::fake) stage_.emplace("PARETOPIPE_STAGE", PARETOPIPE_BIN_DIR "/fake-stage");
+    if (stages == Stages::fake) stage_.emplace("PARETOPIPE_STAGE", kStage);
   }
 
   support::Program start(const Words& arguments, const std::filesystem::path& standard_output = {}) const {
@@ -44,6 +49,11 @@ class Shell {
     CAPTURE(arguments, outcome.output, outcome.errors);
     REQUIRE(outcome.exit_code == exit_code);
     return outcome;
+  }
+
+  /// What a command answers in JSON.
+  nlohmann::json as_json(const Words& arguments, int exit_code = 0) const {
+    return nlohmann::json::parse(run(exit_code, arguments + "--format json").output);
   }
 
   const std::filesystem::path& folder() const { return folder_.path(); }
@@ -66,12 +76,16 @@ class Shell {
   std::optional<support::ScopedVariable> stage_;
 };
 
-/// Makes devices.json, in which "pi" is this machine with real stages and, in the folder `pi`, a cache of its own.
+/// Makes devices.json: this machine as "local", and the same as "pi", of which `pi` says the rest.
+inline void write_devices(const Shell& shell, nlohmann::json pi) {
+  pi["address"] = "127.0.0.1";
+  shell.write("devices.json", nlohmann::json{{"local", {{"address", "127.0.0.1"}}}, {"pi", pi}}.dump());
+}
+
+/// Makes devices.json, in which "pi" has real stages and, in the folder `pi`, a cache of its own.
 inline Words on_pi_too(const Shell& shell) {
   const auto cache = "XDG_CACHE_HOME=" + (shell.folder() / "pi").string();
-  const nlohmann::json pi{
-      {"launch", {"env", cache}}, {"program", PARETOPIPE_BIN_DIR "/paretopipe-stage"}, {"address", "127.0.0.1"}};
-  shell.write("devices.json", nlohmann::json{{"local", {{"address", "127.0.0.1"}}}, {"pi", pi}}.dump());
+  write_devices(shell, {{"launch", {"env", cache}}, {"program", PARETOPIPE_BIN_DIR "/paretopipe-stage"}});
   return "--devices devices.json --on local --on pi";
 }
 
@@ -110,10 +124,29 @@ inline constexpr int kTrials = 8;
 /// Calls of the whole model in a trial: two phases of a warm-up and four measured batches.
 inline constexpr int kCallsOfATrial = 10;
 
+/// How often `part` is in `text`.
+inline std::size_t occurrences(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
 inline int count(const std::vector<record::TrialRecord>& records, record::Status status) {
   int found = 0;
   for (const auto& record : records) found += record.status == status ? 1 : 0;
   return found;
+}
+
+/// Runs a command, and ends it by `signal` as soon as the fault has happened. Its stages, two or more, end with it.
+inline support::Outcome end_at(const support::FaultOnce& fault, int signal, const Shell& shell, const Words& command) {
+  auto program = shell.start(command);
+  REQUIRE(support::wait_until_written(fault.marker()));
+  const auto stages = support::watch(support::children_of(program.pid()));
+  CHECK(stages.size() >= 2);
+  ::kill(program.pid(), signal);
+  const auto outcome = program.wait();
+  CHECK(support::all_ended(stages));
+  return outcome;
 }
 
 /// A folder that kSweep was run in, once for all tests of a program that leave its `out` as it is.

@@ -43,7 +43,7 @@ TEST_CASE("--partitions best profiles, predicts and measures, keeps the profile,
   const auto sweep = Words("sweep --data random --repeat-slow 0 --repeat 1 --batches 8 --warmup 1 --shaping none") +
                      "--partitions best --out out" + kFourBlocks;
   check_contains(shell.run(0, sweep + "--dry-run").output, {"at most 5 trials would be run"});
-  CHECK_FALSE(std::filesystem::exists(shell.folder() / "out"));
+  CHECK_FALSE(shell.has("out"));
   CHECK(contains(shell.run(0, sweep).output, "of 5 splits measured"));
   auto profile = predict::load_profile(shell.folder() / "out/profile.json");
   const auto made_at = profile.made_at;
@@ -58,8 +58,7 @@ TEST_CASE("--partitions best profiles, predicts and measures, keeps the profile,
   check_contains(shell.run(0, sweep).output, {"The profile of " + made_at + " was wrong by", "so it was made again"});
   const auto again = predict::load_profile(shell.folder() / "out/profile.json");
   CHECK(again.devices[0].runs[0].compute_ns[0] < profile.devices[0].runs[0].compute_ns[0] / 2);
-  check_refused(shell,
-                "sweep --data random --out no " + std::string(kFourBlocks[0]) + " " + std::string(kFourBlocks[1]),
+  check_refused(shell, Words("sweep --data random --out no") + kFourBlocks,
                 {{"--partitions best --partitions 2", "leave the other --partitions out"},
                  {"--partitions best --repeat auto", "leave out --repeat auto"},
                  {"--partitions best --depth 1,2", "under one set of conditions"}});
@@ -68,11 +67,12 @@ TEST_CASE("--partitions best profiles, predicts and measures, keeps the profile,
 TEST_CASE("a guided sweep measures what could be on the frontier, finds it, and says what it left out") {
   const Shell shell;
   // Cuts after 2, 4 and 6 blocks are cheap; the others move 1 MB at 100 Mbit/s, which takes 80 ms.
-  const Words model =
-      "--model synthetic:4ms/1MB,4ms/20kB,4ms/1MB,4ms/20kB,4ms/1MB,4ms/20kB,4ms/1MB,4ms --network ./slow.json";
+  const Words model = "--model synthetic:4ms/1MB,4ms/20kB,4ms/1MB,4ms/20kB,4ms/1MB,4ms/20kB,4ms/1MB,4ms";
   shell.write("slow.json", R"({"both": {"delay": "3 ms", "rate": "100 Mbit/s"}})");
-  shell.run(0, "profile --out p.json --rounds 3 --model " + std::string(model[1]));
-  const auto sweep = Words("sweep --data random --repeat-slow 0 --batches 8 --warmup 1 --shaping emulated") + model;
+  shell.run(0, Words("profile --out p.json --rounds 3") + model);
+  const auto sweep =
+      Words("sweep --data random --repeat-slow 0 --batches 8 --warmup 1 --network ./slow.json --shaping emulated") +
+      model;
   const auto twice = sweep + "--repeat 2";
   check_contains(shell.run(0, twice + "--out no --guided p.json --dry-run").output, {"at most 18 trials would be run"});
   const auto outcome = shell.run(twice + "--out out --guided p.json");

@@ -111,9 +111,7 @@ TEST_CASE("a network between devices that cannot be had is a sentence that says 
 TEST_CASE("a sweep between devices runs over every network, and resumes over another") {
   const Shell shell;
   shell.write("slow.json", R"({"both": {"delay": "3 ms", "rate": "100 Mbit/s"}})");
-  shell.write("devices.json", R"({"pi": {"launch": "env", "address": "127.0.0.1", "program": ")" +
-                                  std::string(PARETOPIPE_BIN_DIR) +
-                                  R"(/fake-stage"}, "local": {"address": "127.0.0.1"}})");
+  write_devices(shell, {{"launch", "env"}, {"program", kStage}});
   const auto sweep = kSweep + "--devices devices.json --on local --on pi --shaping emulated --network ./slow.json";
   check_contains(shell.run(0, sweep + "--dry-run").output,
                  {"8 trials would be run", "on local, pi", "over slow (emulated"});

@@ -1,8 +1,6 @@
 // Stages on devices, as from a shell.
 #include <paretopipe/shaping/network.hpp>
 
-#include <nlohmann/json.hpp>
-
 #include "driver_fixture.hpp"
 
 using namespace paretopipe;
@@ -42,8 +40,7 @@ std::vector<bool> direct(const experiment::Placement& placement) {
 
 TEST_CASE(
     "the first and the last layers run on one device, on the same CPUs, as planned and told, in a trial that is "
-    "another "
-    "one than the usual placement's") {
+    "another one than the usual placement's") {
   const Shell shell;
   CHECK(contains(shell.run(u_shape() + "--dry-run").output, "placed 0,1,0"));
   shell.run(0, u_shape());
@@ -75,8 +72,7 @@ TEST_CASE("an emulated network lies between devices, each way in its direction, 
   CHECK(transfer_ns(record, 1) >= 6'000'000);
   // Of a trial that a busy machine spoilt there is nothing to explain; unit_diagnosis has its links.
   if (record.status != record::Status::ok) return;
-  const auto explained = shell.run("explain out --format json");
-  const auto links = nlohmann::json::parse(explained.output)["groups"][0]["configurations"][0]["links"];
+  const auto links = shell.as_json("explain out")["groups"][0]["configurations"][0]["links"];
   REQUIRE(links.size() == 3);
   CHECK(links[0]["delay_ns"] == 3e6);
   CHECK(links[1]["delay_ns"] == 6e6);

@@ -5,7 +5,6 @@
 #include <map>
 #include <numeric>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "driver_fixture.hpp"
@@ -35,7 +34,7 @@ constexpr int kAllLocal = 4;
 
 /// Predictions for the splits on the frontier of two stages.
 Speeds predicted(const Shell& shell, const std::string& options) {
-  const auto prediction = nlohmann::json::parse(shell.run(0, Words("predict p.json --format json") + options).output);
+  const auto prediction = shell.as_json(Words("predict p.json") + options);
   CHECK(prediction.at("predicted") == true);
   Speeds speeds;
   for (const auto& split : prediction.at("frontier")) {
@@ -109,6 +108,25 @@ const Shell& profiled() {
   return shell;
 }
 
+/// A folder in which p.json holds a profile of kLongModel and `out` a sweep of it.
+const Shell& measured_long_model() {
+  static const Shell shell;
+  static const bool done = [] {
+    shell.run(0, Words("profile --out p.json --rounds 3") + kLongModel);
+    shell.run(0, Words("sweep --data random --out out --repeat-slow 0 --repeat 1 --batches 8") + kLongModel);
+    return true;
+  }();
+  REQUIRE(done);
+  return shell;
+}
+
+/// A folder of its own with the same files, for a test that adds to them.
+struct MeasuredShell : Shell {
+  MeasuredShell() {
+    std::filesystem::copy(measured_long_model().folder(), folder(), std::filesystem::copy_options::recursive);
+  }
+};
+
 }  // namespace
 
 TEST_CASE("profile times every run of blocks on each device, and the links between them") {
@@ -133,9 +151,7 @@ TEST_CASE("profile times every run of blocks on each device, and the links betwe
 
 TEST_CASE("a device that has a name keeps it in its profile, with the memory that its runs need") {
   const Shell shell;
-  shell.write("devices.json", R"({"pi": {"launch": ["env"], "address": "127.0.0.1", "program": ")" +
-                                  std::string(PARETOPIPE_BIN_DIR) +
-                                  R"(/fake-stage", "cpus": "0"}, "local": {"address": "127.0.0.1"}})");
+  write_devices(shell, {{"launch", "env"}, {"program", kStage}, {"cpus", "0"}});
   shell.run(0, Words("profile --out p.json --rounds 1 --on pi --on local --devices devices.json") +
                    "--model synthetic:0ms/200kB,0ms");
   const auto profile = predict::load_profile(shell.folder() / "p.json");
@@ -180,13 +196,11 @@ TEST_CASE("predict prints the frontier as a table, CSV or JSON, each of which sa
   CHECK(csv.starts_with("kind,model,"));
   check_contains(csv, {",latency_p50_ns,latency_p50_ns_low,", ",throughput_image_per_s,"});  // as frontier has them
   CHECK(contains(csv, "\npredicted,"));
-  const auto fastest = nlohmann::json::parse(
-      shell.run(0, "predict known.json --network ./far.json --objective throughput --format json").output);
+  const auto fastest = shell.as_json("predict known.json --network ./far.json --objective throughput");
   REQUIRE(fastest.at("frontier").size() == 1);
   CHECK(fastest.at("frontier")[0].at("split_points") == std::vector<int>{2});
   CHECK(contains(shell.run(0, "predict known.json --network ./far.json --objective latency_p50").output, "all local"));
-  const auto chosen = nlohmann::json::parse(
-      shell.run(0, "predict known.json known.json --any-order --stages 3 --network unshaped --format json").output);
+  const auto chosen = shell.as_json("predict known.json known.json --any-order --stages 3 --network unshaped");
   CHECK(chosen.at("devices").size() == 4);
   CHECK(chosen.at("frontier").back().at("stages").size() == 3);
   CHECK(contains(shell.run(1, "predict known.json --memory 1").output, "No split is possible"));
@@ -204,12 +218,12 @@ TEST_CASE("predict writes a page, which says that it is predicted", "[needs:char
   const auto page = shell.text("p.html");
   check_contains(page, {"\"predicted\":true", "PREDICTED, not measured"});
   CHECK(shell.run(1, "predict p.json --memory 1 --format page --out none.html").output.empty());
-  CHECK_FALSE(std::filesystem::exists(shell.folder() / "none.html"));
+  CHECK_FALSE(shell.has("none.html"));
 }
 
 TEST_CASE("predict says what images wait that arrive on their own, keeps bounds, and can have memory as an objective") {
   const auto& shell = profiled();
-  const auto loaded = nlohmann::json::parse(shell.run(0, "predict p.json --rate 1 --format json").output);
+  const auto loaded = shell.as_json("predict p.json --rate 1");
   CHECK(loaded.at("rate_image_per_s") == 1);
   for (const auto& split : loaded.at("frontier")) {
     CHECK(split.at("server_latency_mean_ns").at("value") > split.at("latency_ns").at("value"));
@@ -217,19 +231,17 @@ TEST_CASE("predict says what images wait that arrive on their own, keeps bounds,
   }
   CHECK(contains(shell.run(0, "predict p.json --rate 1e6").output, "not kept up with"));
   CHECK(contains(shell.run(1, "predict p.json --where 'latency_p50 < 1us'").output, "none keeps what is asked"));
-  const auto two = nlohmann::json::parse(shell.run(0, "predict p.json --format json").output).at("frontier").size();
-  const auto three = nlohmann::json::parse(shell.run(0, "predict p.json --objective memory --format json").output);
+  const auto two = shell.as_json("predict p.json").at("frontier").size();
+  const auto three = shell.as_json("predict p.json --objective memory");
   CHECK(three.at("frontier").size() >= two);
 }
 
 TEST_CASE("what a few trials add to a profile is fitted, and stands beside what was measured in explain and report") {
-  const Shell shell;
-  shell.run(0, Words("profile --out p.json --rounds 3") + kLongModel);
-  shell.run(0, Words("sweep --data random --out out --repeat-slow 0 --repeat 1 --batches 8") + kLongModel);
-  const auto fitted = nlohmann::json::parse(shell.run(0, "predict p.json --fit out --format json").output);
+  const MeasuredShell shell;
+  const auto fitted = shell.as_json("predict p.json --fit out");
   CHECK(fitted.at("fitted").at("splits") == 5);
   CHECK(fitted.at("fitted").at("idle_pace") > 0.5);
-  const auto explained = nlohmann::json::parse(shell.run(0, "explain out --profile p.json --format json").output);
+  const auto explained = shell.as_json("explain out --profile p.json");
   REQUIRE(explained.at("predictions").size() == 1);
   CHECK(explained.at("predictions")[0].at("splits").size() == 5);
   CHECK(contains(shell.run(0, "explain out --profile p.json").output, "Predicted by the profile of"));
@@ -239,9 +251,7 @@ TEST_CASE("what a few trials add to a profile is fitted, and stands beside what 
 }
 
 TEST_CASE("a report has predictions beside what was measured, once a profile is there", "[needs:charts]") {
-  const Shell shell;
-  shell.run(0, Words("profile --out p.json --rounds 3") + kLongModel);
-  shell.run(0, Words("sweep --data random --out out --repeat-slow 0 --repeat 1 --batches 8") + kLongModel);
+  const MeasuredShell shell;
   const auto plain = shell.run("report out --out plain.html");
   if (plain.exit_code == 3 && contains(plain.errors, "without Apache ECharts")) support::skip(plain.errors);
   INFO(plain.errors);
@@ -252,9 +262,7 @@ TEST_CASE("a report has predictions beside what was measured, once a profile is 
 }
 
 TEST_CASE("a profile holds against the sweep of its devices, and one of slower devices is found to be wrong") {
-  const Shell shell;
-  shell.run(0, Words("profile --out p.json --rounds 3") + kLongModel);
-  shell.run(0, Words("sweep --data random --out out --repeat-slow 0 --repeat 1 --batches 8") + kLongModel);
+  const MeasuredShell shell;
   // Nearly twice is far more than what others on this machine cost.
   const auto holds = shell.run(0, "predict p.json --check out --within 90%").output;
   check_contains(holds, {"latency predicted", "the profiles hold within 90 %"});
@@ -266,7 +274,7 @@ TEST_CASE("a profile holds against the sweep of its devices, and one of slower d
   }
   shell.write("wrong.json", nlohmann::json(profile).dump());
   check_contains(shell.run(1, "predict wrong.json --check out --within 90%").output, {"the profiles do not hold"});
-  const auto json = nlohmann::json::parse(shell.run(1, "predict wrong.json --check out --format json").output);
+  const auto json = shell.as_json("predict wrong.json --check out", 1);
   CHECK(json.at("holds") == false);
   CHECK(json.at("splits").size() == 5);
   CHECK(contains(shell.run(1, "predict wrong.json --check out --format csv").output, "split,repetitions,"));
@@ -305,8 +313,7 @@ TEST_CASE(
   make_links_known(profile);
   shell.write("known.json", nlohmann::json(profile).dump());
   const auto best = [&](const std::string& options) {
-    const auto found = nlohmann::json::parse(
-        shell.run(0, "predict known.json --network ./slow.json --objective throughput --format json" + options).output);
+    const auto found = shell.as_json("predict known.json --network ./slow.json --objective throughput" + options);
     const auto& split = found.at("frontier").at(0);
     return std::pair(split.at("split_points").get<std::vector<int>>(), split.at("codec").get<std::string>());
   };
@@ -322,7 +329,7 @@ TEST_CASE(
                  {"--codec nonsense", "nonsense"},
                  {"--codec none,none", "twice"},
                  {"--where 'codec = uniform8'", "--codec instead"}});
-  check_refused(shell, "profile --out no.json " + std::string(model[0]) + " " + std::string(model[1]),
+  check_refused(shell, Words("profile --out no.json") + model,
                 {{"--stages 3 --codec none/uniform8", "each codec alone"}, {"--codec uint8", "--codec-input"}});
 }
 
@@ -339,10 +346,7 @@ TEST_CASE("what is predicted of a codec is held against a sweep with it, and --p
   const auto checked = shell.run("predict out/profile.json --codec none,uniform8 --check out --format csv");
   CHECK(checked.exit_code <= 1);
   CHECK(contains(checked.output, ",uniform8"));
-  CHECK(nlohmann::json::parse(shell.run(0, "explain out --format json").output)
-            .at("predictions")[0]
-            .at("splits")
-            .size() == 9);
+  CHECK(shell.as_json("explain out").at("predictions")[0].at("splits").size() == 9);
 }
 
 TEST_CASE("what cannot be predicted is refused in a sentence") {

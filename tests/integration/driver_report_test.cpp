@@ -1,6 +1,4 @@
 // Pages and plots of a real sweep.
-#include <algorithm>
-
 #include <nlohmann/json.hpp>
 #include <support/file_size_limit.hpp>
 
@@ -110,7 +108,7 @@ TEST_CASE("a data sheet that is missing, damaged or of a later release is refuse
   const auto refused = [&](const std::string& words, const std::string& name, const std::string& why) {
     const auto outcome = shell.run(2, "report out -o page.html " + words);
     check_contains(outcome.errors, {name, why});
-    CHECK(std::count(outcome.errors.begin(), outcome.errors.end(), '\n') == 1);
+    CHECK(occurrences(outcome.errors, "\n") == 1);
     CHECK_FALSE(shell.has("page.html"));
   };
   refused("--calibration nowhere.json", "nowhere.json", "No such file");

@@ -1,6 +1,4 @@
 // What a person types, right and wrong, and what the driver answers: exit codes and sentences.
-#include <nlohmann/json.hpp>
-
 #include "driver_fixture.hpp"
 
 using namespace paretopipe;
@@ -39,10 +37,8 @@ TEST_CASE("the frontier of a sweep comes in every format, on standard output or 
 }
 
 TEST_CASE("constraints and a reference go into the frontier, and where nothing keeps them the exit code says so") {
-  const auto met = swept().run(0,
-                               "frontier out --where 'latency_p95 < 100s' --where 'throughput > 0.001' --reference "
-                               "latency_p50=1000s --format json");
-  const auto json = nlohmann::json::parse(met.output);
+  const auto json = swept().as_json(
+      "frontier out --where 'latency_p95 < 100s' --where 'throughput > 0.001' --reference latency_p50=1000s");
   CHECK(json["constraints"].size() == 2);
   const auto& group = json["groups"][0];
   CHECK(group["reference"]["latency_p50_ns"] == 1'000'000'000'000);
@@ -201,7 +197,7 @@ TEST_CASE("an adaptive sweep says what it decided, ends within its plan, and has
 }
 
 TEST_CASE("output that a full disk cuts off is an error in every command") {
-  for (const auto* words : {"frontier out", "net show", "doctor"}) {
+  for (const auto* words : {"frontier out", "net show", "doctor", "compare out out --fail-on 'throughput < -5%'"}) {
     CAPTURE(words);
     const auto answer = swept().start(words, "/dev/full").wait();
     CHECK(answer.exit_code == 3);
@@ -212,7 +208,7 @@ TEST_CASE("output that a full disk cuts off is an error in every command") {
 TEST_CASE("a sentence that nobody can be told changes neither the answer nor the exit code") {
   const Shell shell;
   const auto exit_code_without_stderr = [&](const std::string& arguments) {
-    const auto command = std::string(PARETOPIPE_BIN_DIR) + "/paretopipe " + arguments + " 2> /dev/full";
+    const auto command = PARETOPIPE_BIN_DIR "/paretopipe " + arguments + " 2> /dev/full";
     return support::Program({"/bin/sh", "-c", command}, shell.folder()).wait().exit_code;
   };
   CHECK(exit_code_without_stderr("frontier nothing-here") == 2);

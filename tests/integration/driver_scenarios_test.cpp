@@ -3,7 +3,6 @@
 #include <paretopipe/analysis/stats/summarise.hpp>
 #include <paretopipe/record/metric.hpp>
 
-#include <algorithm>
 #include <map>
 
 #include "driver_fixture.hpp"
@@ -46,10 +45,6 @@ double value_of(const record::TrialRecord& record, const char* metric) {
   return *value;
 }
 
-std::ptrdiff_t lines_of(const std::string& text) {
-  return std::count(text.begin(), text.end(), '\n');
-}
-
 /// The plan of a sweep of that file, with these flags.
 std::string planned(const Shell& shell, const std::string& file, const std::string& flags) {
   return shell.run("sweep " + file + " --model synthetic:0ms/4kB,0ms --data random --split 1 --dry-run " + flags)
@@ -75,7 +70,7 @@ TEST_CASE("a scenario alone measures its phase only, and says so in trials and t
   CHECK(contains(shell.run("frontier out --format csv").output, offline ? ",offline," : ",single-stream,"));
   shell.run(0, "plot out -o x.svg");
   export_in(shell, {"trials", "stages", "batches", "jsonl"});
-  CHECK(lines_of(shell.text("exported/batches.csv")) == 1 + kTrials * 5);
+  CHECK(occurrences(shell.text("exported/batches.csv"), "\n") == 1 + kTrials * 5);
   CHECK(contains(shell.run(0, "compare out out").output,
                  offline ? "latency_p50 was not measured" : "throughput was not measured"));
 }
@@ -194,7 +189,7 @@ TEST_CASE("every repetition visits every combination, and records say in which o
   export_in(shell, {"trials"});
   CHECK(contains(shell.text("exported/trials.csv"), ",started_at,position,"));
   shell.run(0, "merge out --out merged");
-  CHECK(record::read_records(shell.folder() / "merged").records == records);
+  CHECK(shell.records("merged") == records);
 }
 
 TEST_CASE("every rate of a list is measured at every split, and its latencies are metrics") {
@@ -242,7 +237,7 @@ TEST_CASE("a search ends between a rate that kept the bound and one that did not
   CHECK(contains(frontier.output, "Server, highest rate with p50 < 5 s, 40 queries"));
   export_in(shell, {"load"});
   const auto csv = shell.text("exported/load.csv");
-  CHECK(lines_of(csv) == 1 + std::ssize(records[0].server->runs) + std::ssize(records[1].server->runs));
+  CHECK(occurrences(csv, "\n") == 1 + records[0].server->runs.size() + records[1].server->runs.size());
   CHECK(contains(csv, ",p50 < 5 s,false,"));
 }
 

@@ -54,7 +54,7 @@ TEST_CASE("every split is trained with every schedule and micro-batch, checked, 
       shell.run(0, "explain out").output,
       {"A step of 8 samples takes", "its schedule could reach", "stage 1", "waiting", "Stage 0 computes longest",
        "One device that trains alone (2/2 all local", "The most samples a second are"});
-  const auto explained = nlohmann::json::parse(shell.run(0, "explain out --format json").output);
+  const auto explained = shell.as_json("explain out");
   for (const auto& one : explained["groups"][0]["configurations"]) CHECK(one.at("reached") > 0);
   check_contains(shell.run(0, "compare out out").output, {"step_time", "training_throughput", "peak_memory"});
   check_contains(shell.run(0, "explain out --split 1 --format markdown").output, {"| a step", "| forward"});
@@ -144,12 +144,7 @@ TEST_CASE("a gradient that is no number fails the trial with a lossy codec, and 
 TEST_CASE("a training that is interrupted keeps what was measured and leaves no process") {
   const Shell shell;
   const support::FaultOnce fault("hang@1-2@12");
-  auto sweep = shell.start(kTrain + "--split 1 --schedule gpipe");
-  REQUIRE(support::wait_until_written(fault.marker()));
-  const auto stages = support::watch(support::children_of(sweep.pid()));
-  ::kill(sweep.pid(), SIGINT);
-  CHECK(sweep.wait().exit_code == 130);
-  CHECK(support::all_ended(stages));
+  CHECK(end_at(fault, SIGINT, shell, kTrain + "--split 1 --schedule gpipe").exit_code == 130);
 }
 
 TEST_CASE("three stages train over emulated networks, and the plan shows what each stage does") {

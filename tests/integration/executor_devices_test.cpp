@@ -5,7 +5,6 @@
 
 #include <elf.h>
 #include <fmt/format.h>
-#include <support/files.hpp>
 
 #include "executor_fixture.hpp"
 
@@ -15,52 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-experiment::Device device_over(const std::string& name, std::vector<std::string> launcher = {"env"},
-                               const std::string& program = kFakeStage.string()) {
-  experiment::Device device;
-  device.name = name;
-  device.launch = std::move(launcher);
-  device.address = "127.0.0.1";
-  device.program = program;
-  return device;
-}
-
-/// A program that a shell interprets before it becomes the guard.
-class GuardScript {
- public:
-  explicit GuardScript(const std::string& body) {
-    support::write_file(path(), "#!/bin/sh\n" + body + "\n");
-    std::filesystem::permissions(path(), std::filesystem::perms::owner_all);
-  }
-  std::string path() const { return (folder_.path() / "guard.sh").string(); }
-
- private:
-  support::TemporaryFolder folder_;
-};
-
 const std::string kBecomeGuard = "exec " + kFakeStage.string() + " \"$@\"";
-
-run::ExecutorOptions options_on(const std::vector<experiment::Device>& devices, int timeout_s = 60) {
-  auto options = options_with(kFakeStage, timeout_s);
-  experiment::Device here;
-  here.address = "127.0.0.1";
-  options.devices.emplace(here.name, here);
-  for (const auto& device : devices) options.devices.emplace(device.name, device);
-  return options;
-}
-
-experiment::Trial on(std::vector<std::string> names, experiment::Trial trial) {
-  experiment::Placement placement;
-  std::vector<std::string> seen;
-  for (const auto& name : names) {
-    const auto known = std::find(seen.begin(), seen.end(), name);
-    placement.push_back(static_cast<int>(known - seen.begin()));
-    if (known == seen.end()) seen.push_back(name);
-  }
-  trial.placement = experiment::simplified(placement);
-  trial.on = std::move(names);
-  return trial;
-}
 
 /// What a person reads at the first question that a sweep asks.
 std::string complaint_of(const experiment::Device& device, int timeout_s = 60) {
@@ -76,8 +30,7 @@ TEST_CASE("stages behind launchers compute the same as stages that the driver st
            {"local", "box"}, {"box", "local"}, {"box", "pi"}, {"local", "box", "local"}, {"box", "pi", "local"}}) {
     CAPTURE(fmt::format("{}", fmt::join(names, " ")));
     const auto record = executor.run(on(names, names.size() == 2 ? trial_at({1}) : trial_at({1, 2})));
-    INFO((record.failure ? record.failure->reason : ""));
-    REQUIRE(record.status == record::Status::ok);
+    require_ok(record);
     CHECK(record.fidelity->max_abs_difference == 0);
     CHECK(record.trial.on == names);
     check_survives_writing(record);
@@ -86,7 +39,7 @@ TEST_CASE("stages behind launchers compute the same as stages that the driver st
 }
 
 TEST_CASE("what login scripts and libraries print is no part of the control link") {
-  const GuardScript noisy("echo 'Welcome to box'; printf 'no line end'; echo to stderr >&2; " + kBecomeGuard);
+  const Script noisy("echo 'Welcome to box'; printf 'no line end'; echo to stderr >&2; " + kBecomeGuard);
   run::PipelineExecutor executor(options_on({device_over("box", {"env"}, noisy.path())}));
   CHECK(executor.run(on({"local", "box"}, trial_at({1}))).status == record::Status::ok);
 }
@@ -98,25 +51,19 @@ TEST_CASE("a stage's environment reaches it through the launcher") {
 }
 
 TEST_CASE("a device that cannot start a stage is named, with its own words and what to do") {
-  const auto complaint = [](std::vector<std::string> launcher, const std::string& program) {
+  const auto complaint = [](std::vector<std::string> launcher, const std::filesystem::path& program) {
     return complaint_of(device_over("box", std::move(launcher), program));
   };
-  const auto missing = complaint({"env"}, "/no/such/program");
-  CAPTURE(missing);
-  CHECK(contains(missing, "stage 1 on box cannot be started: env ended before the stage program had answered"));
-  CHECK(contains(missing, "exited with status 127"));
-  CHECK(contains(missing, "paretopipe devices deploy"));
-  CHECK(contains(missing, "/no/such/program"));
-  CHECK(contains(complaint({"no-such-launcher"}, "x"), "the program no-such-launcher is not installed"));
-  const GuardScript refusing("echo 'account expired'; exit 1");
-  const auto refused = complaint({"env"}, refusing.path());
-  CAPTURE(refused);
-  CHECK(contains(refused, "account expired"));
-  CHECK(contains(refused, "exited with status 1"));
-  const GuardScript older(
+  check_contains(complaint({"env"}, "/no/such/program"),
+                 {"stage 1 on box cannot be started: env ended before the stage program had answered",
+                  "exited with status 127", "paretopipe devices deploy", "/no/such/program"});
+  check_contains(complaint({"no-such-launcher"}, "x"), {"the program no-such-launcher is not installed"});
+  const Script refusing("echo 'account expired'; exit 1");
+  check_contains(complaint({"env"}, refusing.path()), {"account expired", "exited with status 1"});
+  const Script older(
       "echo; echo PARETOPIPE-STAGE-CONTROL-LINK; read -r x; echo "
       "'{\"release\": \"0.0.1\", \"architecture\": \"x\", \"ssh_connection\": \"\"}'; sleep 60");
-  CHECK(contains(complaint({"env"}, older.path()), "is of release 0.0.1, and this driver of "));
+  check_contains(complaint({"env"}, older.path()), {"is of release 0.0.1, and this driver of "});
   CHECK(support::own_children().empty());
 }
 
@@ -127,7 +74,7 @@ TEST_CASE(
   const auto sentence = "stage 1 on box cannot be started: its stage program is built for another architecture";
   for (const auto& launcher : std::vector<std::vector<std::string>>{
            {"env"}, {"sh", "-c", "exec \"$0\" guard"}, {"bash", "-c", "exec \"$0\" guard"}}) {
-    const auto refused = complaint_of(device_over("box", launcher, (folder.path() / "stage").string()));
+    const auto refused = complaint_of(device_over("box", launcher, folder.path() / "stage"));
     CAPTURE(launcher.front(), refused);
     CHECK(refused.starts_with(sentence));
     CHECK_FALSE(contains(refused, "ELF"));
@@ -144,12 +91,9 @@ TEST_CASE("a stage that dies on its device fails the trial by name, with how it 
   const FaultOnce fault("kill@1-3@5");
   run::PipelineExecutor executor(options_on({device_over("box")}));
   const auto trial = on({"local", "box"}, trial_at({1}));
-  const auto record = executor.run(trial);
-  REQUIRE(record.status == record::Status::failed);
-  CAPTURE(record.failure->reason);
-  CHECK(record.failure->stage == 1);
-  CHECK(contains(record.failure->reason, "stage 1 on box"));
-  CHECK(contains(record.failure->reason, "the stage process was killed by signal 9"));
+  const auto failure = failure_of(executor.run(trial));
+  CHECK(failure.stage == 1);
+  check_contains(failure.reason, {"stage 1 on box", "the stage process was killed by signal 9"});
   CHECK(executor.run(trial).status == record::Status::ok);
 }
 
@@ -166,25 +110,20 @@ TEST_CASE("when a launcher dies, its stage is gone and the trial fails by name")
   });
   const auto record = executor.run(on({"local", "box"}, trial_at({1})));
   killer.join();
-  REQUIRE(record.status == record::Status::failed);
-  CHECK(record.failure->stage == 1);
+  CHECK(failure_of(record).stage == 1);
   CHECK(support::all_ended(support::watch({static_cast<pid_t>(std::stol(support::read_file(fault.marker())))})));
 }
 
 TEST_CASE("a stage on a device that was stopped while it was sent to is ended with its driver") {
-  const std::vector<std::byte> large(std::size_t{64} << 20);
-  const wire::TensorSpec spec{wire::DType::float32, wire::MemoryFormat::contiguous, {std::ssize(large) / 4}};
   std::vector<support::ProcessWatch> stages;
   {
     run::StageClient stage(0, {.program = kFakeStage, .launcher = {"env", kFakeStage.string(), "guard"}});
-    stage.meet(Clock::now() + std::chrono::seconds(30), -1);
+    stage.meet(Clock::now() + 30s, -1);
     const auto behind = support::children_of(support::own_children().at(0));
     REQUIRE(behind.size() == 1);
     stages = support::watch(behind);
     ::kill(behind[0], SIGSTOP);
-    CHECK_THROWS_AS(stage.send_within({Clock::now() + std::chrono::milliseconds(300)},
-                                      [&] { stage.send_tensor(0, 0, spec, large); }),
-                    run::StageError);
+    CHECK_THROWS_AS(send_much(stage, {Clock::now() + 300ms}), run::StageError);
   }
   CHECK(support::all_ended(stages));
 }
@@ -192,7 +131,7 @@ TEST_CASE("a stage on a device that was stopped while it was sent to is ended wi
 TEST_CASE("a stage on a device ends with the driver's pipeline") {
   const support::TemporaryFolder folder;
   const auto pid_file = folder.path() / "pid";
-  const GuardScript telling("echo $$ > " + pid_file.string() + "; " + kBecomeGuard);
+  const Script telling("echo $$ > " + pid_file.string() + "; " + kBecomeGuard);
   std::vector<support::ProcessWatch> processes;
   {
     run::PipelineExecutor executor(options_on({device_over("box", {"env"}, telling.path())}));

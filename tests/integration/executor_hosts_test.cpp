@@ -3,12 +3,10 @@
 #include <paretopipe/run/file_copies.hpp>
 #include <paretopipe/stage/file_cache.hpp>
 
-#include <algorithm>
 #include <numeric>
 
 #include <support/files.hpp>
 #include <support/scoped_variable.hpp>
-#include <support/thrown.hpp>
 
 #include "executor_fixture.hpp"
 
@@ -20,6 +18,7 @@ namespace {
 
 constexpr std::string_view kWeights = "weights that nobody reads";
 constexpr std::string_view kData = "data that decide the inputs";
+constexpr std::string_view kLabels = "0 1 2 3 4 5 6 7";
 
 /// This machine with an archive, weights, data and labels, and a host "pi" that sees none of them.
 class TwoHosts {
@@ -29,7 +28,7 @@ class TwoHosts {
     for (const auto& [name, text] : {std::pair<const char*, std::string_view>{"net.pt", kModel},
                                      {"weights", kWeights},
                                      {"data", kData},
-                                     {"labels", "0 1 2 3 4 5 6 7"}}) {
+                                     {"labels", kLabels}}) {
       support::write_file(own() / name, text);
     }
     use(cache());
@@ -41,30 +40,19 @@ class TwoHosts {
 
   /// Makes `cache` the cache folder of the host.
   void use(const fs::path& cache) {
-    auto& pi = options_.devices["pi"];
-    pi.name = "pi";
-    pi.launch = {"env", "XDG_CACHE_HOME=" + cache.string(), "FAKE_STAGE_HIDES=" + own().string()};
-    pi.program = kFakeStage.string();
-    pi.address = "127.0.0.1";
+    options_.devices["pi"] =
+        device_over("pi", {"env", "XDG_CACHE_HOME=" + cache.string(), "FAKE_STAGE_HIDES=" + own().string()});
   }
 
   /// The host is gone while the file is there.
   void vanish_with(const fs::path& file) {
-    auto& launch = options_.devices["pi"].launch;
-    const auto unless = "[ -e '" + file.string() + "' ] || exec \"$@\"";
-    const std::vector<std::string> shell{"sh", "-c", unless, "sh"};
-    launch.insert(launch.begin(), shell.begin(), shell.end());
+    launch_through({"sh", "-c", "[ -e '" + file.string() + "' ] || exec \"$@\"", "sh"});
   }
 
   /// Puts a pseudo-terminal between, as srun and kubectl may.
-  void reach_through_terminal() {
-    auto& launch = options_.devices["pi"].launch;
-    const std::vector<std::string> terminal{"sh", "-c", "exec script -qefc \"$*\" /dev/null", "sh"};
-    launch.insert(launch.begin(), terminal.begin(), terminal.end());
-  }
+  void reach_through_terminal() { launch_through({"sh", "-c", "exec script -qefc \"$*\" /dev/null", "sh"}); }
 
   run::ExecutorOptions options() {
-    options_.devices["local"].address = "127.0.0.1";
     options_.archives[sha256_of_text(kModel)] = own() / "net.pt";
     options_.weights = (own() / "weights").string();
     options_.data.request = "tensor:" + (own() / "data").string();
@@ -76,9 +64,14 @@ class TwoHosts {
   std::vector<std::string> notices;
 
  private:
+  void launch_through(const std::vector<std::string>& words) {
+    auto& launch = options_.devices["pi"].launch;
+    launch.insert(launch.begin(), words.begin(), words.end());
+  }
+
   support::TemporaryFolder folder_;
   support::ScopedVariable hides_{"FAKE_STAGE_HIDES", ""};
-  run::ExecutorOptions options_ = options_with();
+  run::ExecutorOptions options_ = options_on({});
 };
 
 experiment::Trial of_archive(experiment::Trial trial) {
@@ -89,25 +82,12 @@ experiment::Trial of_archive(experiment::Trial trial) {
 
 experiment::Trial with_data(experiment::Trial trial) {
   trial.data = "tensor:data";
-  trial.data_identity = {sha256_of_text(kData), sha256_of_text("0 1 2 3 4 5 6 7")};
-  return trial;
-}
-
-experiment::Trial placed_on(std::vector<std::string> devices, experiment::Trial trial) {
-  std::vector<std::string> seen;
-  experiment::Placement placement;
-  for (const auto& device : devices) {
-    const auto known = std::find(seen.begin(), seen.end(), device);
-    placement.push_back(static_cast<int>(known - seen.begin()));
-    if (known == seen.end()) seen.push_back(device);
-  }
-  trial.placement = experiment::simplified(placement);
-  trial.on = std::move(devices);
+  trial.data_identity = {sha256_of_text(kData), sha256_of_text(kLabels)};
   return trial;
 }
 
 void require_right(const record::TrialRecord& record) {
-  REQUIRE(record.status == record::Status::ok);
+  require_ok(record);
   REQUIRE(record.fidelity->max_abs_difference == 0);
 }
 
@@ -115,7 +95,7 @@ void require_right(const record::TrialRecord& record) {
 
 TEST_CASE("archives and weights are sent to a host once, verified, and found there by the next sweep") {
   TwoHosts hosts;
-  auto trial = placed_on({"local", "pi"}, of_archive(trial_at({1})));
+  auto trial = on({"local", "pi"}, of_archive(trial_at({1})));
   trial.weights_sha256 = sha256_of_text(kWeights);
   {
     run::PipelineExecutor executor(hosts.options());
@@ -123,8 +103,7 @@ TEST_CASE("archives and weights are sent to a host once, verified, and found the
     CHECK(support::read_file(hosts.copy_of(kModel)) == kModel);
     CHECK(support::read_file(hosts.copy_of(kWeights)) == kWeights);
     REQUIRE(hosts.notices.size() == 2);
-    CHECK(contains(hosts.notices[0], "net.pt"));
-    CHECK(contains(hosts.notices[0], "stage 1 on pi"));
+    check_contains(hosts.notices[0], {"net.pt", "stage 1 on pi"});
     trial.split_points = {0};  // other blocks are loaded
     require_right(executor.run(trial));
   }
@@ -136,9 +115,9 @@ TEST_CASE("archives and weights are sent to a host once, verified, and found the
 TEST_CASE("two stages of one host share its copy, and one without blocks needs none") {
   TwoHosts hosts;
   run::PipelineExecutor executor(hosts.options());
-  require_right(executor.run(placed_on({"local", "pi"}, of_archive(trial_at({3})))));
+  require_right(executor.run(on({"local", "pi"}, of_archive(trial_at({3})))));
   CHECK(hosts.notices.empty());
-  require_right(executor.run(placed_on({"local", "pi", "pi"}, of_archive(trial_at({1, 2})))));
+  require_right(executor.run(on({"local", "pi", "pi"}, of_archive(trial_at({1, 2})))));
   CHECK(hosts.notices.size() == 1);
 }
 
@@ -152,7 +131,7 @@ TEST_CASE("a source on another host has the inputs and labels of data that are h
   const auto result = executor.last_result(trial).bytes;
   for (const auto& devices : std::vector<std::vector<std::string>>{{"pi", "local"}, {"pi", "pi"}, {"local", "pi"}}) {
     CAPTURE(devices);
-    const auto placed = placed_on(devices, trial);
+    const auto placed = on(devices, trial);
     const auto there = executor.run(placed);
     require_right(there);
     CHECK(executor.last_result(placed).bytes == result);
@@ -168,7 +147,7 @@ TEST_CASE("a launcher's pseudo-terminal changes no byte of what a stage on anoth
   TwoHosts hosts;
   hosts.reach_through_terminal();
   run::PipelineExecutor executor(hosts.options());
-  const auto trial = placed_on({"pi", "local"}, of_archive(with_data(trial_in_micro_batches({1}, 4, 2))));
+  const auto trial = on({"pi", "local"}, of_archive(with_data(trial_in_micro_batches({1}, 4, 2))));
   require_right(executor.run(trial));
 }
 
@@ -179,14 +158,13 @@ TEST_CASE(
   const auto gone = folder.path() / "gone";
   hosts.vanish_with(gone);
   run::PipelineExecutor executor(hosts.options());
-  const auto cut = placed_on({"local", "pi"}, of_archive(trial_at({1})));
-  const auto local = placed_on({"local", "pi"}, of_archive(trial_at({3})));
+  const auto cut = on({"local", "pi"}, of_archive(trial_at({1})));
+  const auto local = on({"local", "pi"}, of_archive(trial_at({3})));
   executor.expect({cut, local});
   support::write_file(gone, "");
-  const auto failed = executor.run(cut);
-  REQUIRE(failed.status == record::Status::failed);
-  CHECK(failed.failure->phase == "launch");
-  CHECK(contains(failed.failure->reason, "stage 1 on pi cannot be started"));
+  const auto failure = failure_of(executor.run(cut));
+  CHECK(failure.phase == "launch");
+  CHECK(contains(failure.reason, "stage 1 on pi cannot be started"));
   require_right(executor.run(local));
   require_right(executor.run(local));
   fs::remove(gone);
@@ -197,16 +175,13 @@ TEST_CASE(
 TEST_CASE("stages on another host train on the inputs and labels that are here, to the bit") {
   TwoHosts hosts;
   run::PipelineExecutor executor(hosts.options());
-  auto trial = with_data(trial_in_micro_batches({1}, 4, 2));
-  trial.phases = experiment::Phases::training;
-  trial.training.emplace();
+  const auto trial = to_train(with_data(trial_in_micro_batches({1}, 4, 2)));
   const auto here = executor.run(trial);
-  REQUIRE(here.status == record::Status::ok);
+  require_ok(here);
   for (const auto& devices : std::vector<std::vector<std::string>>{{"pi", "local"}, {"pi", "pi"}, {"local", "pi"}}) {
     CAPTURE(devices);
-    const auto there = executor.run(placed_on(devices, trial));
-    INFO((there.failure ? there.failure->reason : std::string()));
-    REQUIRE(there.status == record::Status::ok);
+    const auto there = executor.run(on(devices, trial));
+    require_ok(there);
     CHECK(there.training->verified_steps == 2);
     CHECK(there.training->losses == here.training->losses);
   }
@@ -231,14 +206,12 @@ std::vector<double> two_epochs(const run::ExecutorOptions& options, const experi
 
 TEST_CASE("epochs on another host learn from copies of the data and labels that are here, which it keeps") {
   TwoHosts hosts;
-  auto trial = with_data(trial_in_micro_batches({1}, 4, 2));
-  trial.phases = experiment::Phases::training;
-  trial.training.emplace();
+  const auto trial = to_train(with_data(trial_in_micro_batches({1}, 4, 2)));
   const auto here = two_epochs(hosts.options(), trial);
   CHECK(here.size() == 2);
   for (const auto& devices : std::vector<std::vector<std::string>>{{"pi", "local"}, {"local", "pi"}, {"pi", "pi"}}) {
     CAPTURE(devices);
-    CHECK(two_epochs(hosts.options(), placed_on(devices, trial)) == here);
+    CHECK(two_epochs(hosts.options(), on(devices, trial)) == here);
   }
   CHECK(support::read_file(hosts.copy_of(kData)) == kData);
   REQUIRE(hosts.notices.size() == 2);  // of three trainings, the first needs both files
@@ -249,18 +222,15 @@ TEST_CASE("epochs on another host learn from copies of the data and labels that 
 TEST_CASE("replicas on this and another host train on the same data as two that are here, to the bit") {
   TwoHosts hosts;
   run::PipelineExecutor executor(hosts.options());
-  auto trial = with_data(dealt_to(2));
+  auto trial = to_train(with_data(dealt_to(2)));
   trial.batch = 4;
   trial.micro_batch = 2;
-  trial.phases = experiment::Phases::training;
-  trial.training.emplace();
   const auto here = executor.run(trial);
-  REQUIRE(here.status == record::Status::ok);
+  require_ok(here);
   for (const auto& devices : std::vector<std::vector<std::string>>{{"local", "pi"}, {"pi", "local"}}) {
     CAPTURE(devices);
-    const auto there = executor.run(placed_on(devices, trial));
-    INFO((there.failure ? there.failure->reason : std::string()));
-    REQUIRE(there.status == record::Status::ok);
+    const auto there = executor.run(on(devices, trial));
+    require_ok(there);
     CHECK(there.training->verified_steps == 2);
     CHECK(there.training->losses == here.training->losses);
     CHECK(there.summary->training->stages.front().all_reduce_ns > 0);
@@ -270,18 +240,16 @@ TEST_CASE("replicas on this and another host train on the same data as two that 
 TEST_CASE("replicas on devices that have no address or no ports for them are refused with what to write") {
   TwoHosts hosts;
   auto options = hosts.options();
-  auto trial = dealt_to(3);
+  auto trial = to_train(dealt_to(3));
   trial.batch = 3;
   trial.micro_batch = 1;
-  trial.phases = experiment::Phases::training;
-  trial.training.emplace();
   auto& third = options.devices["third"] = options.devices["pi"];
   third.name = "third";
   third.first_port = 40'000;
   third.last_port = 40'100;
-  support::check_throws<UsageError>(
+  check_throws<UsageError>(
       [&] {
-        run::PipelineExecutor(options).run(placed_on({"local", "pi", "third"}, trial));
+        run::PipelineExecutor(options).run(on({"local", "pi", "third"}, trial));
       },
       {"cannot keep to the ports", "third"});
 }
@@ -290,9 +258,9 @@ TEST_CASE("a host that cannot keep a file is named, with its folder and the reas
   TwoHosts hosts;
   hosts.use(hosts.own() / "net.pt");
   run::PipelineExecutor executor(hosts.options());
-  support::check_throws<Error>(
+  check_throws<Error>(
       [&] {
-        executor.run(placed_on({"local", "pi"}, of_archive(trial_at({1}))));
+        executor.run(on({"local", "pi"}, of_archive(trial_at({1}))));
       },
       {"stage 1 on pi cannot take", "net.pt", "keep a file in", "paretopipe/files", "Not a directory"});
 }
@@ -310,14 +278,14 @@ TEST_CASE("a file of many pieces arrives as it is, and one that is not what it s
   const auto path = copies.place(stage, sha256_of_text(text), file);
   CHECK(fs::path(path).parent_path() == folder.path() / "paretopipe" / "files");
   CHECK(support::read_file(path) == text);
-  support::check_throws<run::StageError>([&] { copies.place(stage, sha256_of_text("other"), file); },
-                                         {"stage 0 cannot take", "changed while it was sent"});
-  support::check_throws<UsageError>([&] { copies.place(stage, sha256_of_text("other"), folder.path() / "none"); },
-                                    {"none: No such file"});
+  check_throws<run::StageError>([&] { copies.place(stage, sha256_of_text("other"), file); },
+                                {"stage 0 cannot take", "changed while it was sent"});
+  check_throws<UsageError>([&] { copies.place(stage, sha256_of_text("other"), folder.path() / "none"); },
+                           {"none: No such file"});
   CHECK(copies.place(stage, sha256_of_text(text), "/nowhere/file") == path);
   support::write_file(folder.path() / "empty", "");
-  support::check_throws<UsageError>([&] { copies.place(stage, sha256_of_text(""), folder.path() / "empty"); },
-                                    {"empty: it is empty"});
+  check_throws<UsageError>([&] { copies.place(stage, sha256_of_text(""), folder.path() / "empty"); },
+                           {"empty: it is empty"});
   CHECK(std::distance(fs::directory_iterator(fs::path(path).parent_path()), {}) == 1);
 }
 
@@ -344,5 +312,5 @@ TEST_CASE("files of a folder arrive together under their names, and only those t
   CHECK(notices.size() == 1);
   const auto strange = own / "\xff.png";
   support::write_file(strange, "three");
-  support::check_throws<UsageError>([&] { copies.place_together(stage, {strange}); }, {"not valid UTF-8", "rename"});
+  check_throws<UsageError>([&] { copies.place_together(stage, {strange}); }, {"not valid UTF-8", "rename"});
 }

@@ -50,9 +50,7 @@ void require_dealt(const record::PhaseSamples& samples, std::size_t devices) {
 }
 
 void require_sound(const record::TrialRecord& record, std::size_t devices) {
-  INFO((record.failure ? record.failure->reason : std::string()));
-  REQUIRE(record.status != record::Status::failed);
-  CHECK(record.fidelity->max_abs_difference == 0);
+  require_not_failed(record);
   CHECK(record.fidelity->batches_compared == 2 * static_cast<int>(kPhaseBatches));
   require_dealt(*record.single_stream, devices);
   require_dealt(*record.offline, devices);
@@ -73,9 +71,7 @@ TEST_CASE("a trial runs over every kind of link, and its record says what the li
   run::PipelineExecutor executor(options_with());
   const auto trial = paced_over(kind);
   const auto record = executor.run(trial);
-  INFO((record.failure ? record.failure->reason : std::string()));
-  REQUIRE(record.status != record::Status::failed);
-  CHECK(record.fidelity->max_abs_difference == 0);
+  require_not_failed(record);
   REQUIRE(record.network.has_value() == (kind != Shaping::none));
   if (kind == Shaping::none) return;
   CHECK(record.network->read_back.forward.rate_bit_per_s == 80'000'000);
@@ -96,7 +92,7 @@ TEST_CASE("a trial runs over every kind of link, and its record says what the li
   REQUIRE(record.network->lateness.has_value() == (kind == Shaping::emulated));
   if (kind == Shaping::netem) return;
   const auto& lateness = *record.network->lateness;
-  const auto batches = 2 * (trial.warmup + trial.batches);
+  const auto batches = batches_of(trial);
   CHECK(lateness.deliveries >= 2 * batches);
   CHECK(lateness.deliveries <= 20 * batches);
   CHECK(lateness.max_ns > 0);
@@ -151,9 +147,7 @@ TEST_CASE(
   {
     const FaultOnce fault("kill@0-1@5");
     run::PipelineExecutor executor(options_with());
-    const auto killed = executor.run(paced_over(kind));
-    REQUIRE(killed.status == record::Status::failed);
-    CHECK(contains(killed.failure->reason, "killed by signal 9"));
+    CHECK(contains(failure_of(executor.run(paced_over(kind))).reason, "killed by signal 9"));
     const auto next = executor.run(paced_over(kind));
     CHECK(next.status != record::Status::failed);
     CHECK(next.trial.shaping == kind);
@@ -171,11 +165,7 @@ TEST_CASE("batches are dealt out to two and three devices, over every kind of li
   run::PipelineExecutor executor(options_with());
   const auto record = executor.run(paced_over(kind, dealt_to(devices)));
   require_sound(record, static_cast<std::size_t>(devices));
-  if (kind != Shaping::emulated) return;
-  for (const auto& link : record.summary->links) {
-    const auto& payload = record.links[static_cast<std::size_t>(&link - record.summary->links.data())].payload_bytes;
-    CHECK(link.transfer_p50_ns >= static_cast<double>(payload) * 8 / (link.to == 0 ? 0.04 : 0.08) * 0.9);
-  }
+  if (kind == Shaping::emulated) check_paced(record);
 }
 
 TEST_CASE("the same processes run pipelines and deal batches out by turns") {
@@ -217,11 +207,10 @@ TEST_CASE("a device that dies or breaks is named, and the next trial gets new pr
   run::PipelineExecutor executor(options_with());
   const auto before = fault.device == 0 ? trial_at({kBlocks, kBlocks}) : trial_at({0, 0});
   REQUIRE(executor.run(before).status == record::Status::ok);
-  const auto record = executor.run(dealt_to(3));
-  REQUIRE(record.status == record::Status::failed);
-  CHECK(record.failure->phase == "run");
-  CHECK(record.failure->stage == fault.device);
-  CHECK(contains(record.failure->reason, fault.reason));
+  const auto failure = failure_of(executor.run(dealt_to(3)));
+  CHECK(failure.phase == "run");
+  CHECK(failure.stage == fault.device);
+  CHECK(contains(failure.reason, fault.reason));
   CHECK(support::own_children().empty());
   require_sound(executor.run(dealt_to(3)), 3);
 }
@@ -231,7 +220,5 @@ TEST_CASE("a wrong output of one device fails the trial") {
   run::PipelineExecutor executor(options_with());
   auto trial = dealt_to(2);
   trial.batches = 14;
-  const auto record = executor.run(trial);
-  REQUIRE(record.status == record::Status::failed);
-  CHECK(record.failure->phase == "check");
+  CHECK(failure_of(executor.run(trial)).phase == "check");
 }

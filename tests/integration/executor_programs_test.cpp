@@ -14,19 +14,6 @@ using namespace paretopipe::testing;
 
 namespace {
 
-/// A stage program that a shell interprets.
-class Script {
- public:
-  explicit Script(const std::string& body) {
-    support::write_file(path(), "#!/bin/sh\n" + body + "\n");
-    std::filesystem::permissions(path(), std::filesystem::perms::owner_all);
-  }
-  std::filesystem::path path() const { return folder_.path() / "stage.sh"; }
-
- private:
-  support::TemporaryFolder folder_;
-};
-
 /// What a person reads whose stage program is `program`, at the first question that a sweep asks it.
 std::string complaint_about(const std::filesystem::path& program, int timeout_s = 60,
                             const experiment::Trial& trial = trial_at({1})) {
@@ -143,9 +130,7 @@ TEST_CASE("stages that train on clocks of their own are aligned by activations o
           "[needs:time_namespaces]") {
   const StageInOtherTime stage;
   run::PipelineExecutor executor(options_with(stage.path()));
-  auto trial = trial_in_micro_batches({1}, 4, 1);
-  trial.phases = experiment::Phases::training;
-  trial.training.emplace();
+  auto trial = to_train(trial_in_micro_batches({1}, 4, 1));
   for (trial.repetition = 0; trial.repetition < 2; ++trial.repetition) {
     const auto record = executor.run(trial);
     require_aligned(record, stage);

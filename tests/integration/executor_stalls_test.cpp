@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include <support/files.hpp>
-#include <support/thrown.hpp>
 
 #include "executor_fixture.hpp"
 
@@ -36,11 +35,6 @@ class Intruder {
  private:
   std::thread thread_;
 };
-
-record::Failure failure_of(const record::TrialRecord& record) {
-  REQUIRE(record.status == record::Status::failed);
-  return *record.failure;
-}
 
 constexpr int kTimeoutSeconds = 600;  // which no test may come near
 
@@ -95,15 +89,13 @@ TEST_CASE("a device that batches are dealt out to is named when it hangs") {
 }
 
 TEST_CASE("what a stopped stage does not read is sent no longer than the limits say, and a person can stop it") {
-  const std::vector<std::byte> large(std::size_t{64} << 20);
-  const wire::TensorSpec spec{wire::DType::float32, wire::MemoryFormat::contiguous, {std::ssize(large) / 4}};
-  const auto send_within = [&](const run::WaitLimits& limits) {
+  const auto send_within = [](const run::WaitLimits& limits) {
     run::StageClient stage(0, {kFakeStage});
     ::kill(support::own_children().at(0), SIGSTOP);
-    stage.send_within(limits, [&] { stage.send_tensor(0, 0, spec, large); });
+    send_much(stage, limits);
   };
-  support::check_throws<run::StageError>([&] { send_within({Clock::now() + 200ms}); },
-                                         {"stage 0 did not take in time what it was sent"});
+  check_throws<run::StageError>([&] { send_within({Clock::now() + 200ms}); },
+                                {"stage 0 did not take in time what it was sent"});
   const FileDescriptor interrupt(::eventfd(1, EFD_CLOEXEC));
   CHECK_THROWS_AS(send_within({Clock::now() + 60s, interrupt.get()}), Interrupted);
   CHECK(support::own_children().empty());
@@ -127,9 +119,7 @@ TEST_CASE("a stage that computes on and on is told of, and waited for") {
   std::vector<std::string> notices;
   options.watching.notice = [&](const std::string& sentence) { notices.push_back(sentence); };
   run::PipelineExecutor executor(options);
-  const auto record = executor.run(trial_at({1, 2}));
-  INFO((record.failure ? record.failure->reason : ""));
-  CHECK(record.status == record::Status::ok);
+  require_ok(executor.run(trial_at({1, 2})));
   REQUIRE(notices.size() == 1);
   CHECK(contains(notices.front(), "stage 1 is slow: it has been computing the same batch"));
 }
@@ -176,10 +166,8 @@ TEST_CASE("a stage that falls silent is given up at the timeout by its name, and
   const FaultOnce fault(fault_text);
   run::PipelineExecutor executor(options_with(kFakeStage, 1));
   const auto failure = failure_of(executor.run(trial_at({split})));
-  CAPTURE(failure.reason);
   CHECK(failure.phase == "run");
-  CHECK(contains(failure.reason, "stage " + std::to_string(stage) + " " + words));
-  CHECK(contains(failure.reason, "raise --trial-timeout"));
+  check_contains(failure.reason, {"stage " + std::to_string(stage) + " " + words, "raise --trial-timeout"});
   CHECK(failure.stage == stage);
   CHECK(support::own_children().empty());
   CHECK(run::PipelineExecutor(options_with()).run(trial_at({1})).status == record::Status::ok);

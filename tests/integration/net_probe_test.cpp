@@ -12,8 +12,6 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include <nlohmann/json.hpp>
-
 #include "net_fixture.hpp"
 
 using namespace paretopipe;
@@ -74,11 +72,11 @@ class Stranger {
 TEST_CASE("the profiles are listed, and one is shown in full, for people and for programs", "[net]") {
   const Shell shell;
   check_contains(shell.run(0, "net show").output, {"wifi", "2.00 ms +- 1.00 ms"});
-  const auto all = nlohmann::json::parse(shell.run("net show --format json").output);
+  const auto all = shell.as_json("net show");
   REQUIRE(all.size() == 8);
   for (const auto& profile : all) CHECK_FALSE(profile.at("description").get<std::string>().empty());
   CHECK(contains(shell.run(0, "net show lte").output, "forward   25.0 ms +- 5.00 ms"));
-  const auto one = nlohmann::json::parse(shell.run("net show published --format json").output);
+  const auto one = shell.as_json("net show published");
   CHECK(one.at("forward").at("rate_bit_per_s") == 5'000'000);
 }
 
@@ -124,8 +122,7 @@ TEST_CASE("a probe measures the round trip and both rates, and suggests a profil
   RunningDriver server("net probe --listen 127.0.0.1:0");
   const auto address = address_of(server);
   const Shell shell;
-  const auto outcome = shell.run(0, "net probe " + address + " --for 300ms --format json --profile-out mine.json");
-  const auto json = nlohmann::json::parse(outcome.output);
+  const auto json = shell.as_json("net probe " + address + " --for 300ms --profile-out mine.json");
   CHECK(json.at("round_trip_min_ns") > 0);
   CHECK(json.at("round_trip_median_ns") >= json.at("round_trip_min_ns"));
   CHECK(json.at("round_trip_standard_deviation_ns") >= 0);

@@ -12,7 +12,7 @@
 #include <sys/time.h>
 
 #include <support/catch.hpp>
-#include <support/message_of.hpp>
+#include <support/thrown.hpp>
 
 #include "tcp_pair.hpp"
 
@@ -21,8 +21,8 @@ using namespace paretopipe::testing;
 using namespace std::chrono_literals;
 using experiment::LinkConditions;
 using shaping::EmulatedLink;
-using support::contains;
-using support::message_of;
+using support::check_contains;
+using support::check_throws;
 
 namespace {
 
@@ -215,11 +215,8 @@ TEST_CASE("a target that does not listen resets the caller, and the link says wh
   const auto caller = connect_to(link.port());
   link.lead_to("127.0.0.1", closed_port);
   CHECK(was_reset(caller));
-  const auto problem = link.last_problem();
-  CAPTURE(problem);
-  CHECK(contains(problem, "connect an emulated link to 127.0.0.1:" + std::to_string(closed_port)));
-  CHECK(contains(problem, "refused"));
-  CHECK(contains(problem, "check that the receiving side is listening"));
+  check_contains(link.last_problem(), {"connect an emulated link to 127.0.0.1:" + std::to_string(closed_port),
+                                       "refused", "check that the receiving side is listening"});
 
   TcpReceiver receiver;
   link.lead_to("127.0.0.1", receiver.port());
@@ -240,24 +237,20 @@ TEST_CASE("conditions that a link cannot keep are refused with all reasons, and 
   lossy.loss = 0.01;
   LinkConditions reordered = conditions_of(1ms);
   reordered.reorder = 0.01;
-  const auto refusal = message_of<UsageError>([&] { EmulatedLink("127.0.0.1", lossy, reordered, 1); });
-  CAPTURE(refusal);
-  CHECK(contains(refusal, "cannot lose packets"));
-  CHECK(contains(refusal, "cannot reorder packets"));
+  check_throws<UsageError>([&] { EmulatedLink("127.0.0.1", lossy, reordered, 1); },
+                           {"cannot lose packets", "cannot reorder packets"});
 
   Joined joined(conditions_of(20ms));
-  CHECK(contains(message_of<UsageError>([&] { joined.link->set_conditions(lossy, lossy, 1); }), "cannot lose packets"));
+  check_throws<UsageError>([&] { joined.link->set_conditions(lossy, lossy, 1); }, {"cannot lose packets"});
   CHECK(round_trip_seconds(joined.pair, 64) >= 40e-3);
 }
 
 TEST_CASE("addresses that cannot be had are refused with what to do") {
   const LinkConditions none;
-  CHECK(contains(message_of<EnvironmentError>([&] { EmulatedLink("192.0.2.1", none, none, 1); }), "192.0.2.1"));
+  check_throws<EnvironmentError>([&] { EmulatedLink("192.0.2.1", none, none, 1); }, {"192.0.2.1"});
   EmulatedLink link("127.0.0.1", none, none, 1);
-  const auto name = message_of<EnvironmentError>([&] { link.lead_to("localhost", 1); });
-  CAPTURE(name);
-  CHECK(contains(name, "lead an emulated link to localhost:1"));
-  CHECK(contains(name, "give an IP address"));
+  check_throws<EnvironmentError>([&] { link.lead_to("localhost", 1); },
+                                 {"lead an emulated link to localhost:1", "give an IP address"});
 }
 
 TEST_CASE("a link to and from IPv6 loopback works, where there is one", "[needs:ipv6]") {

@@ -102,8 +102,7 @@ TEST_CASE("the accuracy over the grid of delays and rates, as a table", "[.bench
       const auto result = measure({delay_ms, rate}, delay_ms < 100 ? 9 : 5);
       fmt::print(
           "{:>5} ms {:>3} Mb/s | {:>6.2f} ms {:>6.2f} ms {:>+6.2f}% | {:>9.3f} {:>+6.2f}% | {:>7.2f} ms {:>7.2f} ms "
-          "{:>+6.2f}% "
-          "| {:>5.2f}\n",
+          "{:>+6.2f}% | {:>5.2f}\n",
           delay_ms, rate, result.rtt_ms, result.ideal_rtt_ms, 100 * deviation(result.rtt_ms, result.ideal_rtt_ms),
           result.goodput_mbit_per_s, 100 * deviation(result.goodput_mbit_per_s, rate), result.transfer_ms,
           result.ideal_transfer_ms, 100 * deviation(result.transfer_ms, result.ideal_transfer_ms), result.cores);

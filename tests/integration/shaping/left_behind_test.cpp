@@ -7,8 +7,6 @@
 #include <csignal>
 #include <cstdio>
 #include <functional>
-#include <optional>
-#include <string>
 
 #include <fcntl.h>
 #include <sys/prctl.h>

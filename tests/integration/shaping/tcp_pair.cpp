@@ -1,6 +1,5 @@
 #include "tcp_pair.hpp"
 
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <stdexcept>

@@ -138,13 +138,15 @@ std::vector<files::ZipMember> members_of(const std::filesystem::path& archive) {
   return members;
 }
 
-stage::ModelRequest request_for(const std::filesystem::path& archive, const std::string& cuts, int batch) {
+stage::ModelRequest request_for(const std::filesystem::path& archive, const std::string& cuts, int batch,
+                                int max_crossing) {
   return {.model = archive.string(),
           .num_classes = 10,
           .batch = batch,
           .seed = 1,
           .data = "random",
-          .archive = experiment::Archive{.sha256 = sha256_of_file(archive), .input_shape = {4, 4, 4}, .cuts = cuts}};
+          .archive = experiment::Archive{
+              .sha256 = sha256_of_file(archive), .input_shape = {4, 4, 4}, .cuts = cuts, .max_crossing = max_crossing}};
 }
 
 std::string refusal_of(const stage::ModelRequest& request) {

@@ -66,7 +66,8 @@ class WrittenArchive {
 };
 
 /// The archive as a model that takes 4x4 images of 4 channels.
-stage::ModelRequest request_for(const std::filesystem::path& archive, const std::string& cuts = "all", int batch = 2);
+stage::ModelRequest request_for(const std::filesystem::path& archive, const std::string& cuts = "all", int batch = 2,
+                                int max_crossing = 1);
 
 /// What is said of a model, by a usage error, when it is to be described.
 std::string refusal_of(const stage::ModelRequest& request);

@@ -22,8 +22,7 @@ using experiment::Precision;
 
 // clang-format off
 const std::vector<const char*> kNets{
-    "def forward(self, x):\n  x = self.act.forward(self.bn.forward(self.conv1.forward(x)))\n  x = self.block.forward(x)\n"
-    "  return self.fc.forward(torch.flatten(x, 1))\n",
+    kClassifier,
     "def forward(self, x):\n  x = torch.relu(x)\n  y = torch.cat([self.conv1.forward(x), self.conv2.forward(x)], 1)\n"
     "  return torch.flatten(torch.tanh(y), 1)\n",
     "def forward(self, x):\n  y = self.scale * 2\n  x = x * y\n  x = torch.relu(x)\n  return torch.flatten(x * y, 1)\n",
@@ -46,9 +45,8 @@ double check_every_split(const std::filesystem::path& archive, const std::string
   auto first = make_script_backend();
   auto second = make_script_backend();
   first->configure({});
-  auto request = request_for(archive, cuts, batch);
+  auto request = request_for(archive, cuts, batch, max_crossing);
   request.compute = mode;
-  request.archive->max_crossing = max_crossing;
   const auto description = first->describe(request);
   const int blocks = description.block_count();
   first->load(request, {0, blocks});
@@ -70,17 +68,16 @@ double check_every_split(const std::filesystem::path& archive, const std::string
 }
 
 TEST_CASE("an archive's splits keep the tolerance of every mode, and eager ones every bit") {
-  const support::TemporaryFolder folder;
   for (const auto compute : {Compute::eager, Compute::optimized}) {
     for (const auto dtype : {Precision::float32, Precision::bfloat16}) {
       for (const auto format : {MemoryFormat::contiguous, MemoryFormat::channels_last}) {
         const ComputeMode mode{compute, dtype, format};
         for (const auto* net : kNets) {
           INFO(describe(mode) << ": " << net);
-          const auto archive = write_archive(folder.path(), net);
-          CHECK(check_every_split(archive, "all", mode, 2) <= mode.relative_tolerance());
-          CHECK(check_every_split(archive, "unit", mode, 1) <= mode.relative_tolerance());
-          CHECK(check_every_split(archive, "all", mode, 1, 2) <= mode.relative_tolerance());
+          const WrittenArchive archive(net);
+          CHECK(check_every_split(archive.path, "all", mode, 2) <= mode.relative_tolerance());
+          CHECK(check_every_split(archive.path, "unit", mode, 1) <= mode.relative_tolerance());
+          CHECK(check_every_split(archive.path, "all", mode, 1, 2) <= mode.relative_tolerance());
         }
       }
     }
@@ -89,16 +86,15 @@ TEST_CASE("an archive's splits keep the tolerance of every mode, and eager ones 
 
 TEST_CASE("optimized, an archive computes what it computes, but for roundings, and holds the rewritten weights too") {
   const c10::InferenceMode inference;
-  const support::TemporaryFolder folder;
-  const auto archive = write_archive(folder.path(), kNets.front());
+  const WrittenArchive archive(kClassifier);
   auto backend = make_script_backend();
-  auto request = request_for(archive, "unit", 1);
+  auto request = request_for(archive.path, "unit", 1);
   request.compute.compute = Compute::optimized;
   const experiment::BlockRange all{0, backend->describe(request).block_count()};
   backend->load(request, all);
   const auto held = backend->held_parameter_bytes();
   const auto input = backend->make_inputs(request, 1).at(0);
-  const auto expected = compute_whole(archive, compute::to_tensor(input));
+  const auto expected = compute_whole(archive.path, compute::to_tensor(input));
   const auto got = compute::to_tensor(backend->forward(all, input));
   CHECK(difference(got, expected) <= 1e-5 * largest(expected));
   CHECK(backend->held_parameter_bytes() > held);
@@ -133,11 +129,10 @@ TEST_CASE("an archive's ranges are prepared once, whatever batch or archive was 
 }
 
 TEST_CASE("an archive that insists on float32 is refused in bfloat16, with the operator's reason") {
-  const support::TemporaryFolder folder;
-  const auto archive = write_archive(folder.path(),
-                                     "def forward(self, x):\n  x = torch.to(torch.relu(x), 6, False, False)\n"
-                                     "  return self.fc.forward(torch.flatten(self.conv1.forward(x), 1))\n");
-  auto request = request_for(archive);
+  const WrittenArchive archive(
+      "def forward(self, x):\n  x = torch.to(torch.relu(x), 6, False, False)\n"
+      "  return self.fc.forward(torch.flatten(self.conv1.forward(x), 1))\n");
+  auto request = request_for(archive.path);
   request.compute.dtype = Precision::bfloat16;
   const auto reason = support::message_of<Error>([&] { make_script_backend()->describe(request); });
   CHECK(support::contains(reason, "net.pt does not compute a bfloat16 batch of shape 2x4x4x4"));

@@ -10,7 +10,6 @@
 
 #include <support/catch.hpp>
 #include <support/message_of.hpp>
-#include <support/temporary_folder.hpp>
 #include <torch/csrc/jit/ir/irparser.h>
 
 #include "archives.hpp"
@@ -30,8 +29,7 @@ const char* const kNet =
 
 Names block_names(const std::string& cuts, int max_crossing = 1, const char* net = kNet) {
   const WrittenArchive archive(net);
-  auto request = request_for(archive.path, cuts);
-  request.archive->max_crossing = max_crossing;
+  const auto request = request_for(archive.path, cuts, 2, max_crossing);
   Names names;
   for (const auto& block : make_script_backend()->describe(request).blocks) names.push_back(block.name);
   return names;
@@ -72,8 +70,7 @@ TEST_CASE("two tensors cross inside of a residual block, under both names, where
 
 TEST_CASE("of two tensors that cross, the shapes and the bytes of both are described") {
   const WrittenArchive archive(kNet);
-  auto request = request_for(archive.path, "act + block.bn1", 3);
-  request.archive->max_crossing = 2;
+  const auto request = request_for(archive.path, "act + block.bn1", 3, 2);
   const auto description = make_script_backend()->describe(request);
   const std::vector<std::int64_t> shape{3, 4, 4, 4};
   REQUIRE(description.block_count() == 2);

@@ -2,10 +2,9 @@
 #include <paretopipe/compute/archive/container.hpp>
 #include <paretopipe/compute/archive/script_backend.hpp>
 #include <paretopipe/compute/files/zip_archive.hpp>
-#include <paretopipe/core/error.hpp>
-#include <paretopipe/core/hash.hpp>
 
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -69,18 +68,16 @@ std::string& member(Members& members, std::string_view ending) {
 
 /// What is said about the archive after the change.
 std::string refusal_after(const std::string& forward, const std::function<void(Members&)>& change) {
-  const support::TemporaryFolder folder;
-  auto members = members_of(write_archive(folder.path(), forward));
+  const WrittenArchive archive(forward);
+  auto members = members_of(archive.path);
   change(members);
-  const auto file = folder.path() / "changed.pt";
-  write_file(file, files::zip_file(members));
-  return hostile_refusal(file);
+  write_file(archive.path, files::zip_file(members));
+  return hostile_refusal(archive.path);
 }
 
 TEST_CASE("a bit that flipped in any part of an archive is found by its checksum") {
-  const support::TemporaryFolder folder;
-  const auto whole = support::read_file(write_archive(folder.path(), kHostileNet));
-  const auto file = folder.path() / "damaged.pt";
+  const WrittenArchive archive(kHostileNet);
+  const auto whole = support::read_file(archive.path);
   const auto entries = files::read_entries(files::bytes_of(whole));
   for (const auto& [name, entry] : entries) {
     if (entry.bytes.empty()) continue;
@@ -88,8 +85,8 @@ TEST_CASE("a bit that flipped in any part of an archive is found by its checksum
     auto damaged = whole;
     const auto middle = entry.bytes.data() + entry.bytes.size() / 2 - files::bytes_of(whole).data();
     damaged[static_cast<std::size_t>(middle)] ^= 1;
-    write_file(file, damaged);
-    const auto message = hostile_refusal(file);
+    write_file(archive.path, damaged);
+    const auto message = hostile_refusal(archive.path);
     INFO(message);
     CHECK(contains(message, "damaged"));
     CHECK(contains(message, name.substr(name.find('/') + 1)));
@@ -129,10 +126,8 @@ TEST_CASE("code under a name that LibTorch finds and a careless look does not is
 }
 
 TEST_CASE("whatever byte of the pickle of an archive is changed, it is refused or loaded, and nothing worse") {
-  const support::TemporaryFolder folder;
-  const auto good = members_of(write_archive(folder.path(), kHostileNet));
-  const auto file = folder.path() / "changed.pt";
-  auto members = good;
+  const WrittenArchive archive(kHostileNet);
+  auto members = members_of(archive.path);
   auto& pickle = member(members, "/data.pkl");
   const auto whole = pickle;
   int refused = 0;
@@ -140,8 +135,8 @@ TEST_CASE("whatever byte of the pickle of an archive is changed, it is refused o
     INFO("byte " << i);
     pickle = whole;
     pickle[i] = static_cast<char>(pickle[i] + 1 + static_cast<int>(i) % 7);
-    write_file(file, files::zip_file(members));
-    if (hostile_refusal(file) != "(nothing was thrown)") ++refused;
+    write_file(archive.path, files::zip_file(members));
+    if (hostile_refusal(archive.path) != "(nothing was thrown)") ++refused;
   }
   CHECK(refused > 50);
 }

@@ -92,13 +92,11 @@ void check_whole(const std::filesystem::path& archive) {
 
 TEST_CASE("blocks stay what they are when the archive is gone, and hold their indices, too") {
   const auto where = GENERATE(Numbers::attributes, Numbers::constants);
-  const support::TemporaryFolder folder;
-  const auto archive = write_archive(
-      folder.path(), "def forward(self, x):\n  return torch.flatten(torch.mul(x, self.scale)[:, self.order], 1)\n",
-      "net.pt", where);
-  check_whole(archive, [&](const stage::Backend& backend) {
+  const WrittenArchive archive(
+      "def forward(self, x):\n  return torch.flatten(torch.mul(x, self.scale)[:, self.order], 1)\n", where);
+  check_whole(archive.path, [&](const stage::Backend& backend) {
     CHECK(backend.held_parameter_bytes() == 4 * (sizeof(float) + sizeof(std::int64_t)));
-    std::filesystem::resize_file(archive, 0);  // a page of it that anything still refers to ends the process
+    std::filesystem::resize_file(archive.path, 0);  // a page of it that anything still refers to ends the process
   });
 }
 
@@ -154,23 +152,21 @@ void misalign(const std::filesystem::path& archive) {
 TEST_CASE("numbers among an archive's constants, its attributes, or both, are those that were saved") {
   const auto where = GENERATE(Numbers::attributes, Numbers::constants, Numbers::both);
   const bool misaligned = GENERATE(false, true);
-  const support::TemporaryFolder folder;
-  const auto archive = write_archive(folder.path(), kLoadedNet, "net.pt", where);
-  if (misaligned) misalign(archive);
-  check_whole(archive);
+  const WrittenArchive archive(kLoadedNet, where);
+  if (misaligned) misalign(archive.path);
+  check_whole(archive.path);
 }
 
 TEST_CASE("operators mean what they meant in the archive's version, wherever that stands in it") {
-  const support::TemporaryFolder folder;
   // Because of the second, LibTorch writes the version elsewhere; the first has rounded down before version 4.
-  const auto archive = write_archive(folder.path(),
-                                     "def forward(self, x):\n"
-                                     "  n = torch.argsort(torch.flatten(x, 1))\n"
-                                     "  return torch.gelu(torch.div(n, torch.add(n, 1)))\n");
+  const WrittenArchive archive(
+      "def forward(self, x):\n"
+      "  n = torch.argsort(torch.flatten(x, 1))\n"
+      "  return torch.gelu(torch.div(n, torch.add(n, 1)))\n");
   bool elsewhere = false;
-  for (const auto& member : members_of(archive)) elsewhere = elsewhere || member.name.ends_with("/.data/version");
+  for (const auto& member : members_of(archive.path)) elsewhere = elsewhere || member.name.ends_with("/.data/version");
   REQUIRE(elsewhere);
-  check_whole(archive);
+  check_whole(archive.path);
 }
 
 /// What is said of an archive after a change of its parts.
@@ -197,8 +193,8 @@ TEST_CASE("storages that are not numbered, as no archive has them, are refused")
   const auto message = refusal_after([&](files::ZipMember& member) {
     if (member.name.ends_with("/data/0")) member.name.replace(member.name.size() - 1, 1, name);
     if (!member.name.ends_with("/data.pkl")) return;
-    const auto key = std::string("X\1\0\0\0", 5) + "0";
-    const auto changed = "X" + files::little_endian(static_cast<std::uint32_t>(name.size())) + name;
+    const auto key = files::pickle::text("0");
+    const auto changed = files::pickle::text(name);
     for (auto at = member.bytes.find(key); at != std::string::npos; at = member.bytes.find(key, at + 1)) {
       member.bytes.replace(at, key.size(), changed);
     }
@@ -208,25 +204,21 @@ TEST_CASE("storages that are not numbered, as no archive has them, are refused")
 }
 
 TEST_CASE("the storages of an archive for phones have an ending, and are numbered") {
-  const support::TemporaryFolder folder;
-  const auto archive = write_archive(folder.path(), kLoadedNet, "net.pt", Numbers::both);
-  auto members = members_of(archive);
+  const WrittenArchive archive(kLoadedNet, Numbers::both);
+  auto members = members_of(archive.path);
   for (auto& member : members) {
     const bool constants = member.name.find("/constants/") != std::string::npos;
     if (constants) member.name += ".storage";
     if (!member.name.ends_with("/constants.pkl")) continue;
     for (int number = 0; number < 100; ++number) {
-      const auto name = std::to_string(number);
-      const auto pickled = [](const std::string& text) {
-        return "X" + files::little_endian(static_cast<std::uint32_t>(text.size())) + text;
-      };
-      const auto at = member.bytes.find(pickled(name));
+      const auto key = files::pickle::text(std::to_string(number));
+      const auto at = member.bytes.find(key);
       if (at == std::string::npos) continue;
-      member.bytes.replace(at, pickled(name).size(), pickled(name + ".storage"));
+      member.bytes.replace(at, key.size(), files::pickle::text(std::to_string(number) + ".storage"));
     }
   }
-  support::write_file(archive, files::zip_file(members));
-  check_whole(archive);
+  support::write_file(archive.path, files::zip_file(members));
+  check_whole(archive.path);
 }
 
 TEST_CASE("more code than any model has is refused before it is in memory") {

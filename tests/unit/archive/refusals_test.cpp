@@ -7,7 +7,6 @@
 
 #include <support/catch.hpp>
 #include <support/message_of.hpp>
-#include <support/temporary_folder.hpp>
 
 #include "archives.hpp"
 
@@ -15,12 +14,6 @@ namespace paretopipe::archive {
 namespace {
 
 using support::contains;
-
-const char* const kRelu = "def forward(self, x):\n  return torch.relu(x)\n";
-
-std::string refusal(const char* forward) {
-  return refusal_of(request_for(WrittenArchive(forward).path));
-}
 
 struct RefusedCode {
   const char* forward;
@@ -57,7 +50,7 @@ const std::vector<RefusedCode> kRefusedCode{
 
 TEST_CASE("an archive that cannot be cut is refused with the operator that is in the way") {
   for (const auto& [forward, parts] : kRefusedCode) {
-    const auto message = refusal(forward);
+    const auto message = refusal_of(request_for(WrittenArchive(forward).path));
     INFO(forward << "gives: " << message);
     for (const auto* part : parts) CHECK(contains(message, part));
     CHECK_FALSE(contains(message, "\n"));
@@ -77,7 +70,7 @@ TEST_CASE("a batch size that is built into the archive is named, or shown by the
 }
 
 TEST_CASE("blocks that there are not, blocks that are not loaded, images and a changed file are refused by name") {
-  const WrittenArchive archive(kRelu);
+  const WrittenArchive archive("def forward(self, x):\n  return torch.relu(x)\n");
   auto request = request_for(archive.path);
   auto backend = make_script_backend();
   CHECK_THROWS_AS(backend->load(request, {0, 2}), UsageError);

@@ -5,7 +5,6 @@
 #include <ATen/ops/equal.h>
 #include <c10/core/InferenceMode.h>
 #include <support/catch.hpp>
-#include <support/temporary_folder.hpp>
 
 #include "archives.hpp"
 
@@ -13,14 +12,12 @@ namespace paretopipe::archive {
 namespace {
 
 /// The first stage holds and runs blocks [0, k), the second [k, N), for every k from 0 to N. Returns N.
-int compare_every_split(const std::filesystem::path& archive, const std::string& cuts, int batch,
-                        int max_crossing = 1) {
+int compare_every_split(const std::filesystem::path& archive, const std::string& cuts, int batch, int max_crossing) {
   const c10::InferenceMode inference;
   auto first = make_script_backend();
   auto second = make_script_backend();
   first->configure({});
-  auto request = request_for(archive, cuts, batch);
-  request.archive->max_crossing = max_crossing;
+  const auto request = request_for(archive, cuts, batch, max_crossing);
   const auto description = first->describe(request);
   const int blocks = description.block_count();
   first->load(request, {0, blocks});
@@ -110,13 +107,11 @@ TEST_CASE("every cut of an archive computes the same bits as the archive itself,
 }
 
 TEST_CASE("a stage keeps only the parameters of its own blocks") {
-  const support::TemporaryFolder folder;
-  const auto archive =
-      write_archive(folder.path(),
-                    "def forward(self, x):\n  x = self.conv1.forward(x)\n  x = self.bn.forward(self.conv2.forward(x))\n"
-                    "  return self.fc.forward(torch.flatten(x, 1))\n");
+  const WrittenArchive archive(
+      "def forward(self, x):\n  x = self.conv1.forward(x)\n  x = self.bn.forward(self.conv2.forward(x))\n"
+      "  return self.fc.forward(torch.flatten(x, 1))\n");
   auto backend = make_script_backend();
-  const auto request = request_for(archive);
+  const auto request = request_for(archive.path);
   const auto description = backend->describe(request);
   REQUIRE(description.block_count() == 5);
   CHECK(backend->held_parameter_bytes() == 0);
@@ -136,10 +131,9 @@ TEST_CASE("a stage keeps only the parameters of its own blocks") {
 }
 
 TEST_CASE("multiply-accumulates and bytes are those that one calculates by hand, for the batch") {
-  const support::TemporaryFolder folder;
-  const auto archive = write_archive(
-      folder.path(), "def forward(self, x):\n  return self.fc.forward(torch.flatten(self.conv1.forward(x), 1))\n");
-  const auto description = make_script_backend()->describe(request_for(archive, "unit", 3));
+  const WrittenArchive archive(
+      "def forward(self, x):\n  return self.fc.forward(torch.flatten(self.conv1.forward(x), 1))\n");
+  const auto description = make_script_backend()->describe(request_for(archive.path, "unit", 3));
   CHECK(description.model == "net.pt");
   CHECK(description.batch == 3);
   CHECK(description.input_shape == std::vector<std::int64_t>{3, 4, 4, 4});
@@ -152,10 +146,9 @@ TEST_CASE("multiply-accumulates and bytes are those that one calculates by hand,
 }
 
 TEST_CASE("multiply-accumulates are those of the operator alone, whatever else the graph keeps for later") {
-  const support::TemporaryFolder folder;
-  const auto count = [&](const std::string& result) {
-    const auto archive = write_archive(folder.path(), "def forward(self, x):\n  y = torch.tanh(x)\n" + result);
-    return make_script_backend()->describe(request_for(archive, "modules", 1)).blocks.at(0).multiply_accumulates;
+  const auto count = [](const std::string& result) {
+    const WrittenArchive archive("def forward(self, x):\n  y = torch.tanh(x)\n" + result);
+    return make_script_backend()->describe(request_for(archive.path, "modules", 1)).blocks.at(0).multiply_accumulates;
   };
   const std::int64_t convolution = 4 * 16 * 4 * 9;
   CHECK(count("  return torch.cat([y, self.conv1.forward(x), self.conv2.forward(y)], 1)\n") == 2 * convolution);

@@ -31,12 +31,10 @@ using State = std::map<std::string, at::Tensor>;
 constexpr std::size_t kSteps = 2, kMicroBatches = 2;
 constexpr double kShare = 1.0 / kMicroBatches;
 
-stage::TrainingTask task_of(const std::filesystem::path& archive, const std::string& cuts = "all",
-                            int max_crossing = 1) {
-  auto request = request_for(archive, cuts, 4);
+stage::TrainingTask task_of(const std::filesystem::path& archive, int max_crossing = 1) {
+  auto request = request_for(archive, "all", 4, max_crossing);
   request.num_classes = 5;
   request.archive->trained = true;
-  request.archive->max_crossing = max_crossing;
   return {request, {.optimizer = {experiment::OptimizerKind::sgd, 0.1, 0.9, 0.01}}, kMicroBatches, kSteps};
 }
 
@@ -132,6 +130,15 @@ int blocks_of(const stage::TrainingTask& task) {
   return make_script_backend()->describe(task.model).block_count();
 }
 
+/// Two stages train to the state, wherever the cut between them is.
+void check_every_cut(const stage::TrainingTask& task, const State& expected) {
+  const int end = blocks_of(task);
+  for (int cut = 0; cut <= end; ++cut) {
+    CAPTURE(cut);
+    check_equal(trained_in_stages(task, {{0, cut}, {cut, end}}), expected);
+  }
+}
+
 struct Trained {
   const char* what;
   const char* forward;
@@ -163,35 +170,24 @@ TEST_CASE("an archive trains as LibTorch trains it, to the last bit of its state
   for (const auto& [what, forward, max_crossing] : kTrained) {
     INFO(what);
     const WrittenArchive archive(forward);
-    const auto task = task_of(archive.path, "all", max_crossing);
-    const auto expected = trained_by_libtorch(archive.path, task);
-    const int end = blocks_of(task);
-    for (int cut = 0; cut <= end; ++cut) {
-      CAPTURE(cut);
-      check_equal(trained_in_stages(task, {{0, cut}, {cut, end}}), expected);
-    }
+    const auto task = task_of(archive.path, max_crossing);
+    check_every_cut(task, trained_by_libtorch(archive.path, task));
   }
 }
 
 TEST_CASE("an archive that was made for evaluation drops and averages statistics when it is trained") {
-  const WrittenArchive archive(
-      "def forward(self, x):\n"
-      "  x = torch.batch_norm(self.conv1.forward(x), self.bn.weight, self.bn.bias, self.bn.running_mean, "
-      "self.bn.running_var, False, 0.1, 1e-5, True)\n"
-      "  return self.fc.forward(torch.flatten(torch.dropout(x, 0.5, False), 1))\n");
-  const WrittenArchive in_training(
-      "def forward(self, x):\n"
-      "  x = torch.batch_norm(self.conv1.forward(x), self.bn.weight, self.bn.bias, self.bn.running_mean, "
-      "self.bn.running_var, True, 0.1, 1e-5, True)\n"
-      "  return self.fc.forward(torch.flatten(torch.dropout(x, 0.5, True), 1))\n");
+  const auto net = [](const char* training) {
+    return fmt::format(
+        "def forward(self, x):\n"
+        "  x = torch.batch_norm(self.conv1.forward(x), self.bn.weight, self.bn.bias, self.bn.running_mean, "
+        "self.bn.running_var, {0}, 0.1, 1e-5, True)\n"
+        "  return self.fc.forward(torch.flatten(torch.dropout(x, 0.5, {0}), 1))\n",
+        training);
+  };
+  const WrittenArchive archive(net("False")), in_training(net("True"));
   const auto task = task_of(archive.path);
-  const int end = blocks_of(task);
-  REQUIRE(end == 5);  // the dropout is block 2
-  const auto expected = trained_by_libtorch(in_training.path, task, 2);
-  for (int cut = 0; cut <= end; ++cut) {
-    CAPTURE(cut);
-    check_equal(trained_in_stages(task, {{0, cut}, {cut, end}}), expected);
-  }
+  REQUIRE(blocks_of(task) == 5);  // the dropout is block 2
+  check_every_cut(task, trained_by_libtorch(in_training.path, task, 2));
 }
 
 TEST_CASE("recomputing the forward of an archive changes no bit, dropouts and statistics included") {

@@ -108,13 +108,14 @@ TEST_CASE("the summary names the worst cell of a quantity") {
   const auto sheet = sheet_of({kLoopback, kEmulated, kLong},
                               {measured(kLoopback, 0, {.compute_ns = 10}),
                                measured(kEmulated, 0, {.compute_ns = -7000}), measured(kLong, 0, {.compute_ns = 500})});
-  for (const auto& quantity : sheet.summary()) {
-    if (quantity.quantity->name != "compute_stage0") continue;
-    CHECK(quantity.cells == 3);
-    CHECK(quantity.worst_error_ns == -7000);
-    CHECK(quantity.median_error_ns == 500);
-    CHECK(quantity.worst_cell == kEmulated);
-  }
+  const auto summary = sheet.summary();
+  const auto stage0 = std::find_if(summary.begin(), summary.end(),
+                                   [](const auto& one) { return one.quantity->name == "compute_stage0"; });
+  REQUIRE(stage0 != summary.end());
+  CHECK(stage0->cells == 3);
+  CHECK(stage0->worst_error_ns == -7000);
+  CHECK(stage0->median_error_ns == 500);
+  CHECK(stage0->worst_cell == kEmulated);
 }
 
 TEST_CASE("a trial without a result, or over another network than asked for, is a failure of its cell") {
@@ -197,7 +198,7 @@ using support::message_of;
 
 namespace {
 
-/// With all that a sheet can have: errors within and beyond the promise, an unknown truth, a failure, a disturbance.
+/// A sheet with all that it can have: errors within and beyond the promise, an unknown truth, a failure, a disturbance.
 DataSheet a_sheet() {
   auto records = testing::measured_grid({kLoopback, kEmulated}, {.compute_ns = 31, .transfer_ns = 250'000});
   records[3].stages[1].usage.major_page_faults = 12;
@@ -207,15 +208,11 @@ DataSheet a_sheet() {
   return sheet;
 }
 
-std::string refusal(const json& document) {
-  return message_of<UsageError>([&] { document.get<DataSheet>(); });
-}
-
 /// The refusal of a sheet of which one thing was changed.
 std::string refusal_after(const std::function<void(json&)>& change) {
   json document = a_sheet();
   change(document);
-  return refusal(document);
+  return message_of<UsageError>([&] { document.get<DataSheet>(); });
 }
 
 std::string refusal_of_file(const std::string& text) {
@@ -318,7 +315,7 @@ using calibration::doubts;
 
 namespace {
 
-/// Of the machine and the release that the records are of.
+/// A sheet of the machine and the release that the records come from.
 calibration::DataSheet own_sheet() {
   calibration::DataSheet sheet;
   sheet.provenance = testing::ok_record().provenance;

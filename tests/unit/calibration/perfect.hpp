@@ -1,6 +1,5 @@
 #pragma once
 #include <paretopipe/analysis/calibration/data_sheet.hpp>
-#include <paretopipe/analysis/stats/summarise.hpp>
 
 #include "../stats/samples.hpp"
 
@@ -29,8 +28,7 @@ inline record::TrialRecord measured(const calibration::Cell& cell, int repetitio
   record.single_stream = regular_samples(durations, 12, 4, 1);
   durations.interval = std::max(block, cell.emulated ? serial(cell.payload_bytes + 64) : 0) + offsets.period_ns;
   record.offline = regular_samples(durations, 12, 4, 4);
-  record.summary = stats::summarise(*record.single_stream, *record.offline, record.trial.batch, record.links);
-  return record;
+  return summarised(std::move(record));
 }
 
 inline calibration::DataSheet sheet_of(const std::vector<calibration::Cell>& grid,

@@ -1,16 +1,14 @@
-#include <paretopipe/codec/codec.hpp>
-
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
-#include "support/catch.hpp"
 #include "support/files.hpp"
+#include "there_and_back.hpp"
 
 using namespace paretopipe::codec;
+using namespace paretopipe::codec::testing;
 
 namespace {
 
@@ -24,16 +22,8 @@ std::vector<Value> read(const nlohmann::json& json) {
   return values;
 }
 
-std::vector<float> decoded(const Codec& codec, const Layout& layout, std::span<const std::byte> body) {
-  std::vector<float> values(layout.values);
-  Scratch scratch;
-  decode(codec, layout, body, std::as_writable_bytes(std::span(values)), scratch);
-  return values;
-}
-
 bool is_level(const std::vector<std::byte>& body, std::size_t groups, float value) {
-  std::vector<float> levels(2 * groups);
-  std::memcpy(levels.data(), body.data(), levels.size() * sizeof(float));
+  const auto levels = floats_at_the_front(body, 2 * groups);
   for (std::size_t group = 0; group < groups; ++group) {
     if (levels[2 * group] == value) return true;
   }
@@ -53,10 +43,10 @@ TEST_CASE("every codec makes of a tensor what an independent program in Python m
       const auto codec = parse(name);
       const auto golden = read<std::byte>(made.at("body"));
       const auto restored = read<float>(made.at("decoded"));
-      CHECK(decoded(codec, layout, golden) == restored);
-      std::vector<std::byte> body(most_bytes(codec, layout));
-      Scratch scratch;
-      REQUIRE(encode(codec, layout, std::as_bytes(std::span(values)), body, scratch) == golden.size());
+      CHECK(decoded<float>(codec, layout, golden) == restored);
+      const auto body = encoded(codec, layout, std::as_bytes(std::span(values)));
+      CHECK(most_bytes(codec, layout) == golden.size());
+      REQUIRE(body.size() == golden.size());
       if (!name.starts_with("sort")) {
         CHECK(body == golden);
         continue;
@@ -65,7 +55,7 @@ TEST_CASE("every codec makes of a tensor what an independent program in Python m
       // one in which it comes back as it was.
       const auto groups = name == "sort16" ? 16UL : name.starts_with("sort12") ? 8UL : name == "sort8" ? 4UL : 2UL;
       CHECK(std::equal(body.begin(), body.begin() + static_cast<std::ptrdiff_t>(8 * groups), golden.begin()));
-      const auto own = decoded(codec, layout, body);
+      const auto own = decoded<float>(codec, layout, body);
       std::size_t other = 0;
       for (std::size_t i = 0; i < values.size(); ++i) {
         const bool tie = is_level(golden, groups, values[i]);

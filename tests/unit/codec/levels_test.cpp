@@ -1,8 +1,7 @@
 // What is beside the codes: that levels are those of a full sort, whatever the values are, and that a peer cannot make
 // numbers of them that no encoder makes.
-#include <paretopipe/codec/codec.hpp>
-
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -11,10 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "support/catch.hpp"
 #include "support/message_of.hpp"
+#include "there_and_back.hpp"
 
 using namespace paretopipe::codec;
+using namespace paretopipe::codec::testing;
 using paretopipe::support::contains;
 using paretopipe::support::message_of;
 
@@ -61,33 +61,8 @@ std::vector<float> levels_by_sorting(std::vector<float> values, std::size_t grou
   return found;
 }
 
-std::vector<std::byte> body_of(const std::string& name, const Layout& layout, std::span<const std::byte> values) {
-  const auto codec = parse(name);
-  std::vector<std::byte> body(most_bytes(codec, layout));
-  Scratch scratch;
-  body.resize(encode(codec, layout, values, body, scratch));
-  return body;
-}
-
-template <class Value>
-std::vector<Value> restored_from(const std::string& name, const Layout& layout, std::span<const std::byte> body) {
-  std::vector<Value> values(layout.values);
-  Scratch scratch;
-  decode(parse(name), layout, body, std::as_writable_bytes(std::span(values)), scratch);
-  return values;
-}
-
-std::vector<float> floats_at_the_front(const std::vector<std::byte>& body, std::size_t count) {
-  std::vector<float> floats(count);
-  std::memcpy(floats.data(), body.data(), count * sizeof(float));
-  return floats;
-}
-
 float widened(std::uint16_t bfloat16) {
-  const std::uint32_t bits = std::uint32_t{bfloat16} << 16;
-  float value = 0;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
+  return std::bit_cast<float>(std::uint32_t{bfloat16} << 16);
 }
 
 }  // namespace
@@ -104,7 +79,7 @@ TEST_CASE("the levels of a sort quantiser are those of a full sort, in tensors o
            {Kind{"sort16", 16, 4096}, Kind{"sort12", 8, 512}, Kind{"sort8", 4, 64}, Kind{"sort4", 2, 8}}) {
         CAPTURE(count, tensor.name, name);
         const Layout layout{Element::float32, count, 1, count};
-        const auto body = body_of(name, layout, std::as_bytes(std::span(tensor.values)));
+        const auto body = encoded(parse(name), layout, std::as_bytes(std::span(tensor.values)));
         CHECK(floats_at_the_front(body, 2 * groups) == levels_by_sorting(tensor.values, groups, levels));
       }
     }
@@ -141,10 +116,10 @@ TEST_CASE("the codes of a sort quantiser are those of its definition, whichever 
       CAPTURE(count, tensor.name);
       const Layout layout{Element::float32, count, 1, count};
       const auto bytes = std::as_bytes(std::span(tensor.values));
-      CHECK(wrong_codes<std::uint16_t>(body_of("sort16", layout, bytes), tensor.values, 16, 4096) == 0);
-      CHECK(wrong_codes<std::uint16_t>(body_of("sort12-wide", layout, bytes), tensor.values, 8, 512) == 0);
-      CHECK(wrong_codes<std::uint8_t>(body_of("sort8", layout, bytes), tensor.values, 4, 64) == 0);
-      CHECK(wrong_codes<std::uint8_t>(body_of("sort4-wide", layout, bytes), tensor.values, 2, 8) == 0);
+      CHECK(wrong_codes<std::uint16_t>(encoded(parse("sort16"), layout, bytes), tensor.values, 16, 4096) == 0);
+      CHECK(wrong_codes<std::uint16_t>(encoded(parse("sort12-wide"), layout, bytes), tensor.values, 8, 512) == 0);
+      CHECK(wrong_codes<std::uint8_t>(encoded(parse("sort8"), layout, bytes), tensor.values, 4, 64) == 0);
+      CHECK(wrong_codes<std::uint8_t>(encoded(parse("sort4-wide"), layout, bytes), tensor.values, 2, 8) == 0);
     }
   }
 }
@@ -154,19 +129,16 @@ TEST_CASE("no value of an awkward distribution is further off than half the step
     for (const auto& [name, groups] : {std::pair{"sort16", 16UL}, {"sort12", 8UL}, {"sort8", 4UL}, {"sort4", 2UL}}) {
       CAPTURE(tensor.name, name);
       const Layout layout{Element::float32, tensor.values.size(), 1, tensor.values.size()};
-      const auto body = body_of(name, layout, std::as_bytes(std::span(tensor.values)));
+      const auto body = encoded(parse(name), layout, std::as_bytes(std::span(tensor.values)));
       const auto levels = floats_at_the_front(body, 2 * groups);
-      const auto back = restored_from<float>(name, layout, body);
-      double largest_step = 0, largest_error = 0, largest_value = 0;
+      const auto back = decoded<float>(parse(name), layout, body);
+      double largest_step = 0, largest_value = 0;
       for (std::size_t group = 0; group < groups; ++group) {
         largest_step = std::max(largest_step, double{levels[2 * group + 1]});
       }
-      for (std::size_t i = 0; i < back.size(); ++i) {
-        largest_error = std::max(largest_error, std::abs(double{back[i]} - double{tensor.values[i]}));
-        largest_value = std::max(largest_value, std::abs(double{tensor.values[i]}));
-      }
+      for (const float value : tensor.values) largest_value = std::max(largest_value, std::abs(double{value}));
       // float32 itself rounds the difference, the quotient and the sum.
-      CHECK(largest_error <= largest_step / 2 * 1.001 + largest_value * 0x1p-22);
+      CHECK(largest_error(back, tensor.values) <= largest_step / 2 * 1.001 + largest_value * 0x1p-22);
     }
   }
 }
@@ -180,7 +152,8 @@ TEST_CASE("values too small for steps of their own, and those that span nearly a
     for (const auto& [name, levels] :
          {std::pair{"uniform8", 256}, {"channel8", 256}, {"channel4", 16}, {"sort16", 4096}, {"sort8", 64}}) {
       CAPTURE(scale, name);
-      const auto back = restored_from<float>(name, layout, body_of(name, layout, std::as_bytes(std::span(values))));
+      const auto body = encoded(parse(name), layout, std::as_bytes(std::span(values)));
+      const auto back = decoded<float>(parse(name), layout, body);
       // Where 1 / step is more than a float32 can say, all codes are 0, and a value is off by less than all levels.
       const double allowed = std::max(double{scale} * 2 / (levels - 1), levels * 0x1p-127);
       for (std::size_t i = 0; i < values.size(); ++i) {
@@ -196,10 +169,7 @@ TEST_CASE("activations of bfloat16 become the body of the float32 values that th
   std::vector<std::uint16_t> values;
   std::vector<float> same;
   for (std::size_t i = 0; i < 7 * 11 * 13; ++i) {
-    const float value = normal(random);
-    std::uint32_t bits = 0;
-    std::memcpy(&bits, &value, sizeof(bits));
-    values.push_back(static_cast<std::uint16_t>(bits >> 16));
+    values.push_back(static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(normal(random)) >> 16));
     same.push_back(widened(values.back()));
   }
   for (const auto& row : catalogue()) {
@@ -209,10 +179,10 @@ TEST_CASE("activations of bfloat16 become the body of the float32 values that th
       CAPTURE(name, stride);
       const Layout layout{Element::bfloat16, values.size(), 11, stride};
       const Layout wide{Element::float32, values.size(), 11, stride};
-      const auto body = body_of(name, layout, std::as_bytes(std::span(values)));
-      CHECK(body == body_of(name, wide, std::as_bytes(std::span(same))));
-      const auto back = restored_from<std::uint16_t>(name, layout, body);
-      const auto restored = restored_from<float>(name, wide, body);
+      const auto body = encoded(parse(name), layout, std::as_bytes(std::span(values)));
+      CHECK(body == encoded(parse(name), wide, std::as_bytes(std::span(same))));
+      const auto back = decoded<std::uint16_t>(parse(name), layout, body);
+      const auto restored = decoded<float>(parse(name), wide, body);
       std::size_t other = 0;  // than the nearest number of 8 digits
       for (std::size_t i = 0; i < back.size(); ++i) {
         other += std::abs(widened(back[i]) - restored[i]) > std::abs(restored[i]) / 256;
@@ -229,7 +199,7 @@ TEST_CASE("levels that are no numbers, descend, or lead beyond float32 are refus
   constexpr float kMost = std::numeric_limits<float>::max();
   for (const std::string name :
        {"uniform8", "channel8", "channel4", "sort16", "sort12", "sort12-wide", "sort8", "sort4", "sort4-wide"}) {
-    const auto body = body_of(name, layout, std::as_bytes(std::span(values)));
+    const auto body = encoded(parse(name), layout, std::as_bytes(std::span(values)));
     for (const auto& [min, step] : {std::pair{kNan, 1.0F},
                                     {0.0F, kNan},
                                     {kInfinity, 0.0F},
@@ -241,7 +211,7 @@ TEST_CASE("levels that are no numbers, descend, or lead beyond float32 are refus
       auto hostile = body;
       std::memcpy(hostile.data(), &min, sizeof(min));
       std::memcpy(hostile.data() + sizeof(min), &step, sizeof(step));
-      CHECK(contains(message_of<Damaged>([&] { restored_from<float>(name, layout, hostile); }), "levels"));
+      CHECK(contains(message_of<Damaged>([&] { decoded<float>(parse(name), layout, hostile); }), "levels"));
     }
   }
 }

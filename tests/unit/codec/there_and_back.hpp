@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,21 +31,35 @@ inline std::vector<std::byte> encoded(const Codec& codec, const Layout& layout, 
 }
 
 template <class Value>
+std::vector<Value> decoded(const Codec& codec, const Layout& layout, std::span<const std::byte> body) {
+  std::vector<Value> values(layout.values);
+  Scratch scratch;
+  decode(codec, layout, body, std::as_writable_bytes(std::span(values)), scratch);
+  return values;
+}
+
+template <class Value>
 std::vector<Value> there_and_back(const std::string& name, const Layout& layout, const std::vector<Value>& values) {
   const auto codec = parse(name);
   const auto body = encoded(codec, layout, std::as_bytes(std::span(values)));
   const bool compresses = codec.compressor != Compressor::none || codec.quantiser == Quantiser::jpeg;
   if (!compresses) CHECK(body.size() == most_bytes(codec, layout));
-  std::vector<Value> back(values.size());
-  Scratch scratch;
-  decode(codec, layout, body, std::as_writable_bytes(std::span(back)), scratch);
-  return back;
+  return decoded<Value>(codec, layout, body);
 }
 
+inline std::vector<float> floats_at_the_front(const std::vector<std::byte>& body, std::size_t count) {
+  std::vector<float> floats(count);
+  std::memcpy(floats.data(), body.data(), count * sizeof(float));
+  return floats;
+}
+
+/// Infinite if a difference is NaN.
 inline double largest_error(const std::vector<float>& left, const std::vector<float>& right) {
   double largest = 0;
   for (std::size_t i = 0; i < left.size(); ++i) {
-    largest = std::max(largest, std::abs(double{left[i]} - double{right[i]}));
+    const double error = std::abs(double{left[i]} - double{right[i]});
+    largest = std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(largest, error);
+    if (std::isinf(largest)) break;
   }
   return largest;
 }

@@ -131,8 +131,7 @@ TEST_CASE("repetitions that were measured side by side are compared with each ot
 }
 
 TEST_CASE("a repetition whose partner failed, or was measured again, counts on neither side") {
-  const std::vector<std::int64_t> eight{10'000, 10'100, 10'200, 10'300, 10'400, 10'500, 10'600, 10'700};
-  auto base = repetitions(eight), now = repetitions(eight);
+  auto base = repetitions(kEight), now = base;
   put_side_by_side(base, now);
   now[0] = make_failure(now[0].trial, "killed");
   now[1].provenance.side_by_side->pair = "another";
@@ -140,7 +139,7 @@ TEST_CASE("a repetition whose partner failed, or was measured again, counts on n
   CHECK(change.base_count == 6);
   CHECK(change.new_count == 6);
   for (auto& record : now) record = make_failure(record.trial, "killed");
-  now.back() = repetitions(eight).back();
+  now.back() = repetitions(kEight).back();
   now.back().provenance = base.back().provenance;
   CHECK(comparison_of(base, now, request({"throughput"})).configurations[0].changes[0].base_count == 1);
 }

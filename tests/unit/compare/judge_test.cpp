@@ -93,18 +93,10 @@ TEST_CASE("too few repetitions decide nothing, however far they lie apart") {
     std::size_t base, now;
     bool enough;
   };
-  for (const auto& [base, now, enough] : std::vector<Size>{{1, 1, false},
-                                                           {2, 2, false},
-                                                           {3, 3, false},
-                                                           {3, 4, false},
-                                                           {4, 4, true},
-                                                           {3, 5, true},
-                                                           {2, 8, true},
-                                                           {2, 7, false},
-                                                           {1, 30, false},
-                                                           {5, 0, false},
-                                                           {0, 5, false},
-                                                           {0, 0, false}}) {
+  const std::vector<Size> sizes{{1, 1, false},  {2, 2, false}, {3, 3, false}, {3, 4, false},
+                                {4, 4, true},   {3, 5, true},  {2, 8, true},  {2, 7, false},
+                                {1, 30, false}, {5, 0, false}, {0, 5, false}, {0, 0, false}};
+  for (const auto& [base, now, enough] : sizes) {
     Values low(base), high(now);
     for (std::size_t i = 0; i < base; ++i) low[i] = 1 + 0.001 * static_cast<double>(i);
     for (std::size_t i = 0; i < now; ++i) high[i] = 9 + 0.001 * static_cast<double>(i);
@@ -190,9 +182,9 @@ TEST_CASE("pairs that go both ways are no change, however many they are and far 
 }
 
 TEST_CASE("five pairs decide nothing, six do; and where a value is 0 differences stand for ratios") {
-  const Values five{100, 101, 102, 103, 104}, six{100, 101, 102, 103, 104, 105};
-  CHECK(judged_in_pairs(kLatency, five, times(five, 9)).verdict == Verdict::too_few);
-  CHECK(judged_in_pairs(kLatency, five, times(five, 9)).repetitions_needed == 6);
+  const Values six{100, 101, 102, 103, 104, 105};
+  CHECK(judged_in_pairs(kLatency, kBase, times(kBase, 9)).verdict == Verdict::too_few);
+  CHECK(judged_in_pairs(kLatency, kBase, times(kBase, 9)).repetitions_needed == 6);
   CHECK(judged_in_pairs(kLatency, six, times(six, 9)).verdict == Verdict::worse);
   CHECK(judged_in_pairs(kThroughput, six, times(six, 9)).verdict == Verdict::better);
   const auto from_nothing = judged_in_pairs(kLatency, {0, 0, 0, 0, 0, 0}, {1, 2, 3, 4, 5, 6});
@@ -217,28 +209,26 @@ TEST_CASE("Holm's procedure compares the smallest p with a share of the signific
 }
 
 TEST_CASE("as many checks as are made need as many repetitions more") {
-  const Values base{100, 101, 102, 103, 104};
-  const auto verdicts = [&](std::size_t checks, const Values& now) {
-    std::vector<Change> changes(checks, measure_change(kLatency, {base, now, false, false}, 1));
+  const auto decided = [](std::size_t checks, const Values& now) {
+    std::vector<Change> changes(checks, measure_change(kLatency, {kBase, now, false, false}, 1));
     std::vector<Change*> family;
     for (auto& change : changes) family.push_back(&change);
     decide(family, nullptr);
-    return changes;
+    return changes.front();
   };
-  CHECK(verdicts(6, times(base, 2)).front().verdict == Verdict::worse);  // 6 · 2 / 252 is 0.048
-  const auto seven = verdicts(7, times(base, 2));
-  CHECK(seven.front().verdict == Verdict::too_few);
-  CHECK(seven.front().checks == 7);
-  CHECK(seven.front().repetitions_needed == 6);
-  CHECK(verdicts(6, base).front().verdict == Verdict::no_change);
-  CHECK(verdicts(7, base).front().verdict == Verdict::too_few);
+  CHECK(decided(6, times(kBase, 2)).verdict == Verdict::worse);  // 6 · 2 / 252 is 0.048
+  const auto seven = decided(7, times(kBase, 2));
+  CHECK(seven.verdict == Verdict::too_few);
+  CHECK(seven.checks == 7);
+  CHECK(seven.repetitions_needed == 6);
+  CHECK(decided(6, kBase).verdict == Verdict::no_change);
+  CHECK(decided(7, kBase).verdict == Verdict::too_few);
 }
 
 TEST_CASE("the check of all together weighs as much as the others, which have the more once it is rejected") {
-  const Values base{100, 101, 102, 103, 104};
-  const auto decided = [&](double all_factor) {
-    std::vector<Change> changes(4, measure_change(kLatency, {base, times(base, 2), false, false}, 1));
-    auto all = measure_change(kLatency, {base, times(base, all_factor), false, false}, 1);
+  const auto decided = [](double all_factor) {
+    std::vector<Change> changes(4, measure_change(kLatency, {kBase, times(kBase, 2), false, false}, 1));
+    auto all = measure_change(kLatency, {kBase, times(kBase, all_factor), false, false}, 1);
     std::vector<Change*> family;
     for (auto& change : changes) family.push_back(&change);
     decide(family, &all);
@@ -250,14 +240,13 @@ TEST_CASE("the check of all together weighs as much as the others, which have th
 }
 
 TEST_CASE("a rule names a metric, a side and a percentage, with blanks or without") {
-  const auto& throughput = record::find_metric("throughput");
   for (const auto* text : {"throughput < -5%", "throughput<-5%", "  throughput\t<  -5 %  ", "throughput < -5.0%"}) {
     CAPTURE(text);
-    CHECK(parse_rule(text) == compare::Rule{&throughput, false, -5});
+    CHECK(parse_rule(text) == compare::Rule{&kThroughput, false, -5});
     CHECK(parse_rule(text).text() == "throughput < -5%");
   }
   for (const auto* text : {"latency_p95 > +10.5%", "latency_p95 > 10.5%"}) {
-    CHECK(parse_rule(text) == compare::Rule{&record::find_metric("latency_p95"), true, 10.5});
+    CHECK(parse_rule(text) == compare::Rule{&kLatency, true, 10.5});
     CHECK(parse_rule(text).text() == "latency_p95 > +10.5%");
   }
 }

@@ -129,10 +129,9 @@ TEST_CASE("no format writes NaN or infinity, not even where the base has nothing
 }
 
 TEST_CASE("every format says what was measured in turns, and what all configurations together make of it") {
-  const std::vector<std::int64_t> before{10'000, 10'100, 10'200, 10'300, 10'400, 10'500, 10'600, 10'700};
-  auto slower = before;
+  auto slower = kEight;
   for (auto& us : slower) us += us / 5;
-  auto base = repetitions(before, 3) + repetitions(before, 5), now = repetitions(slower, 3) + repetitions(slower, 5);
+  auto base = repetitions(kEight, 3) + repetitions(kEight, 5), now = repetitions(slower, 3) + repetitions(slower, 5);
   put_side_by_side(base, now);
   const auto comparison = comparison_of(base, now, request({"throughput"}, {"throughput < -5%"}));
   CHECK(contains(render::render_text(comparison, {}), "measured in turns, so repetitions are compared pair by pair"));

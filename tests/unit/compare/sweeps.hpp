@@ -13,7 +13,7 @@ namespace paretopipe::testing {
 
 using Records = std::vector<record::TrialRecord>;
 
-/// One ok record a value: repetitions of one split whose stage 0 computes that long, in microseconds; the slowest step.
+/// Repetitions of one split, one ok record a value: in microseconds, how long stage 0 computes, its slowest step.
 inline Records repetitions(const std::vector<std::int64_t>& compute_us, int split = 3) {
   Records records;
   for (const auto us : compute_us) {
@@ -38,6 +38,7 @@ inline void put_side_by_side(Records& base, Records& now) {
 }
 
 inline const std::vector<std::int64_t> kBefore{10'000, 10'100, 10'200, 10'300, 10'400};
+inline const std::vector<std::int64_t> kEight{10'000, 10'100, 10'200, 10'300, 10'400, 10'500, 10'600, 10'700};
 inline const std::vector<std::int64_t> kSlower{12'000, 12'100, 12'200, 12'300, 12'400};
 inline const std::vector<std::int64_t> kAlike{10'010, 10'110, 10'190, 10'290, 10'390};
 

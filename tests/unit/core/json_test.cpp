@@ -22,16 +22,13 @@ T read_as(const char* text) {
 }
 
 std::string unknown_key_error(const json& object) {
-  ObjectReader reader(object, "experiment");
-  int batch = 0, depth = 0;
-  try {
+  return message_of<UsageError>([&] {
+    ObjectReader reader(object, "experiment");
+    int batch = 0, depth = 0;
     reader.read("batch", batch);
     reader.read("depth", depth);
     reader.refuse_unknown_keys();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  });
 }
 
 }  // namespace
@@ -61,7 +58,7 @@ TEST_CASE("an unknown key is refused with the known ones, and a suggestion if on
         "experiment has an unknown key \"bacth\"; known keys: batch, depth; did you mean \"batch\"?");
   CHECK(unknown_key_error({{"latency", 1}}) == "experiment has an unknown key \"latency\"; known keys: batch, depth");
   CHECK(unknown_key_error({{"", 1}}) == "experiment has an unknown key \"\"; known keys: batch, depth");
-  CHECK(unknown_key_error({{"batch", 1}, {"depth", 2}}).empty());
+  CHECK(unknown_key_error({{"batch", 1}, {"depth", 2}}) == "(nothing was thrown)");
 }
 
 TEST_CASE("a key that was looked up raw counts as known", "[json]") {

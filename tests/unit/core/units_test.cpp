@@ -2,6 +2,7 @@
 #include <paretopipe/core/units.hpp>
 
 #include <support/catch.hpp>
+#include <support/message_of.hpp>
 
 using namespace paretopipe;
 using namespace std::chrono_literals;
@@ -49,12 +50,13 @@ TEST_CASE("what is not a duration is a usage error that shows how to write one",
   const auto* text = GENERATE("", "5", "ms", "-5ms", "5 m", "5msec", "5ms ", " 5ms", "nan s", "infs", "1e400s",
                               "1e300s", "10000000000s", "5,5ms", "5MS");
   CAPTURE(text);
-  CHECK_THROWS_AS(parse_duration(text), UsageError);
+  const auto message = support::message_of<UsageError>([&] { parse_duration(text); });
+  CHECK((support::contains(message, "write it like 5ms") || support::contains(message, "is too large")));
 }
 
 TEST_CASE("the longest duration is what 64 bits of nanoseconds hold", "[units]") {
   CHECK(parse_duration("9223372036s") == 9223372036s);
-  CHECK_THROWS_WITH(parse_duration("9223372037s"), Catch::Matchers::Matches(".*too large.*"));
+  CHECK_THROWS_WITH(parse_duration("9223372037s"), support::containing("too large"));
 }
 
 TEST_CASE("bytes are read with powers of 1000 and of 1024", "[units]") {

@@ -63,14 +63,13 @@ TEST_CASE("a receiver that takes no more does not make its link busy") {
 }
 
 TEST_CASE("the parts of the idle latency add up to what the record says") {
+  using Times = std::vector<std::int64_t>;
   std::mt19937 random(7);
-  for (int stages = 1; stages <= 4; ++stages) {
-    auto record =
-        record_of({.compute = std::vector<std::int64_t>(static_cast<std::size_t>(stages), 1000),
-                   .link = std::vector<std::int64_t>(stages == 1 ? 0U : static_cast<std::size_t>(stages), 500),
-                   .delay = std::vector<std::int64_t>(stages == 1 ? 0U : static_cast<std::size_t>(stages), 0)});
-    record.single_stream = random_samples(random, stages, 20, 3);
-    record.summary = stats::summarise(*record.single_stream, *record.offline, 8, record.links);
+  for (std::size_t stages = 1; stages <= 4; ++stages) {
+    const std::size_t links = stages == 1 ? 0 : stages;
+    auto record = record_of({.compute = Times(stages, 1000), .link = Times(links, 500), .delay = Times(links, 0)});
+    record.single_stream = random_samples(random, static_cast<int>(stages), 20, 3);
+    record = summarised(std::move(record));
     const auto idle = demands_of(record).idle;
     CHECK(idle.total_ns() == Approx(record.summary->latency->mean_ns));
     CHECK((idle.transfer_ns == 0) == (stages == 1));

@@ -12,10 +12,7 @@ using namespace paretopipe::diagnosis;
 using namespace paretopipe::testing;
 
 TEST_CASE("a group knows its baseline, its fastest split, and every split with a result") {
-  auto records = slow_link_sweep();
-  records.push_back(make_failure(records[1].trial, "gone"));
-  records.back().trial.split_points = {3};
-  const auto groups = diagnose_all(records);
+  const auto groups = diagnose_all(sweep_with_failure());
   REQUIRE(groups.size() == 1);
   const auto& group = groups.front();
   CHECK(group.configurations.size() == 6);
@@ -37,11 +34,9 @@ TEST_CASE("a group knows its baseline, its fastest split, and every split with a
 }
 
 TEST_CASE("numbers are medians over the repetitions that count, and those that disagree are counted") {
-  std::vector<record::TrialRecord> records{
-      record_of(two_stages(6, 32, 14), {2}, 0), record_of(two_stages(6, 30, 14), {2}, 1),
-      record_of(two_stages(6, 2, 34), {2}, 2), make_failure(make_trial(2, 3), "gone")};
-  records[3].trial = records[0].trial;
-  records[3].trial.repetition = 3;
+  auto records = disagreeing();
+  records.push_back(make_failure(records[0].trial, "gone"));
+  records.back().trial.repetition = 3;
   const auto groups = diagnose_all(records);
   const auto& one = groups.front().configurations.front();
   REQUIRE(one.demands.has_value());
@@ -147,7 +142,6 @@ TEST_CASE("a stage without a CPU to spare is busy while it computes or encodes, 
   auto pipeline = two_stages(10, 2, 5);
   pipeline.codec = {8'000'000, 0};
   auto record = with_codec(pipeline);
-  record.stages.resize(2);
   const auto demands_with = [&](const char* cpus) {
     record.stages[0].cpus = cpus;
     return demands_of(record);
@@ -165,7 +159,6 @@ TEST_CASE("a stage without a CPU to spare is busy while it computes or encodes, 
   record = with_codec(pipeline);
   record.trial.depth = record.offline->depth = 1;
   record.offline = record.single_stream;
-  record.stages.resize(2);
   CHECK(demands_with("0").stages[0].busy.mean_ns == Approx(18e6));
 }
 

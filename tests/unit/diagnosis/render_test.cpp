@@ -14,19 +14,8 @@ using namespace paretopipe::render;
 using namespace paretopipe::testing;
 using support::contains;
 
-namespace {
-
-std::vector<record::TrialRecord> sweep_with_failure() {
-  auto records = slow_link_sweep();
-  records.push_back(make_failure(records[1].trial, "gone <b>|\xff"));
-  records.back().trial.split_points = {3};
-  return records;
-}
-
-}  // namespace
-
 TEST_CASE("JSON has the numbers behind the sentences, and only those that are known, as its golden file says") {
-  const auto groups = diagnose_all(sweep_with_failure());
+  const auto groups = diagnose_all(sweep_with_failure("gone <b>|\xff"));
   const auto text = render_json(groups);
   CHECK(text == support::golden("explain/sweep.json", text));
   const auto json = nlohmann::json::parse(text);
@@ -135,11 +124,6 @@ void uneven_batches(Pipeline& pipeline) {
   pipeline.scatter = [batch = 0]() mutable { return 0.1 + 0.9 * (batch++ % 3); };
 }
 
-record::TrialRecord summarised(record::TrialRecord record) {
-  record.summary = stats::summarise(*record.single_stream, *record.offline, 8, record.links);
-  return record;
-}
-
 Records on_shared_cpus() {
   auto record = record_of(two_stages(10, 1, 10), {5});
   record.offline = run(two_stages(15, 1, 15), 4);
@@ -187,11 +171,6 @@ Records without_any_time() {
   return {summarised(record)};
 }
 
-Records disagreeing() {
-  return {record_of(two_stages(6, 32, 14), {2}, 0), record_of(two_stages(6, 30, 14), {2}, 1),
-          record_of(two_stages(6, 2, 34), {2}, 2)};
-}
-
 Records failed_and_invalid() {
   auto invalid = slow_link_sweep()[1];
   invalid.status = record::Status::invalid;
@@ -208,10 +187,7 @@ Records in_one_phase(experiment::Phases phases) {
 }  // namespace
 
 TEST_CASE("a sweep is explained as its golden files say, in text and in Markdown") {
-  auto records = slow_link_sweep();
-  records.push_back(make_failure(records[1].trial, "gone <b>|"));
-  records.back().trial.split_points = {3};
-  const auto groups = diagnose_all(records);
+  const auto groups = diagnose_all(sweep_with_failure("gone <b>|"));
   const auto text = render::render_text(groups);
   CHECK(text == support::golden("explain/sweep.txt", text));
   const auto markdown = render::render_markdown(groups);

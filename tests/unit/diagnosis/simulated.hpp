@@ -105,7 +105,6 @@ inline record::TrialRecord record_of(const Pipeline& pipeline, std::vector<int> 
     for (std::size_t s = 1; s < pipeline.compute.size(); ++s) split_points.push_back(static_cast<int>(s));
   }
   trial.split_points = split_points.empty() ? std::vector{trial.block_count} : split_points;
-  trial.batch = 8;
   if (pipeline.micro_batches > 1) trial.micro_batch = trial.batch / pipeline.micro_batches;
   trial.batches = pipeline.batches;
   trial.warmup = pipeline.warmup;
@@ -128,8 +127,7 @@ inline record::TrialRecord record_of(const Pipeline& pipeline, std::vector<int> 
   record.single_stream = run(pipeline, 1);
   record.offline = run(pipeline, pipeline.depth);
   record.fidelity = record::Fidelity{};
-  record.summary = stats::summarise(*record.single_stream, *record.offline, trial.batch, record.links);
-  return record;
+  return summarised(std::move(record));
 }
 
 }  // namespace paretopipe::testing

@@ -18,8 +18,7 @@ inline std::vector<diagnosis::GroupDiagnosis> diagnose_all(const std::vector<rec
 
 inline record::TrialRecord with_payload(record::TrialRecord record, std::int64_t bytes) {
   record.links[0].payload_bytes = bytes;
-  record.summary = stats::summarise(*record.single_stream, *record.offline, record.trial.batch, record.links);
-  return record;
+  return summarised(std::move(record));
 }
 
 /// Two stages and the link between them; the way back takes next to nothing.
@@ -42,7 +41,15 @@ inline std::vector<record::TrialRecord> slow_link_sweep() {
           record_of({.compute = {20'000'000}, .batches = 60, .warmup = 10})};
 }
 
-/// The same beside data parallelism on two devices at 800 image/s; the fastest of the splits reaches 727.
+/// The same, and a cut 3 that failed.
+inline std::vector<record::TrialRecord> sweep_with_failure(const std::string& reason = "gone") {
+  auto records = slow_link_sweep();
+  records.push_back(make_failure(records[1].trial, reason));
+  records.back().trial.split_points = {3};
+  return records;
+}
+
+/// The sweep beside data parallelism on two devices at 800 image/s; the fastest of the splits reaches 727.
 inline std::vector<record::TrialRecord> sweep_with_baseline(int depth = 4) {
   auto records = slow_link_sweep();
   for (auto& record : records) record.trial.depth = depth;
@@ -52,6 +59,12 @@ inline std::vector<record::TrialRecord> sweep_with_baseline(int depth = 4) {
   records.push_back(dealt_record(trial, {.devices = 2, .batches = 70, .warmup = 10}));
   records.back().summary->throughput_image_per_s = 800;
   return records;
+}
+
+/// Three repetitions of one cut. The link bounds two of them, and a stage the third.
+inline std::vector<record::TrialRecord> disagreeing() {
+  return {record_of(two_stages(6, 32, 14), {2}, 0), record_of(two_stages(6, 30, 14), {2}, 1),
+          record_of(two_stages(6, 2, 34), {2}, 2)};
 }
 
 }  // namespace paretopipe::testing

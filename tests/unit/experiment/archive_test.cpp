@@ -17,7 +17,7 @@ using support::message_of;
 
 namespace {
 
-/// Of an experiment with these models and settings; "(nothing was thrown)" if it is valid.
+/// Why an experiment with these models and settings is refused; "(nothing was thrown)" if it is valid.
 std::string refusal(const std::vector<std::string>& models, const std::string& input, const std::string& cuts = "unit",
                     int num_classes = 10) {
   Experiment experiment;

@@ -2,8 +2,8 @@
 #include <paretopipe/experiment/codecs.hpp>
 #include <paretopipe/experiment/experiment.hpp>
 
-#include "support/catch.hpp"
-#include "support/message_of.hpp"
+#include <support/catch.hpp>
+#include <support/message_of.hpp>
 
 using namespace paretopipe;
 using namespace paretopipe::experiment;

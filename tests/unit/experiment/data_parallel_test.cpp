@@ -5,25 +5,21 @@
 #include <algorithm>
 
 #include <support/catch.hpp>
-#include <support/message_of.hpp>
+
+#include "model_of.hpp"
 
 using namespace paretopipe;
 using namespace paretopipe::experiment;
 
 namespace {
 
-std::vector<Trial> plan_of(int stages, experiment::Shaping shaping = experiment::Shaping::none) {
-  experiment::Experiment experiment;
+std::vector<Trial> plan_of(int stages, Shaping shaping = Shaping::none) {
+  Experiment experiment;
   experiment.models = {"net"};
   experiment.stages = stages;
   experiment.repeat.trials = 2;
   experiment.baselines = {"single", "data-parallel"};
-  experiment::ModelDescription model;
-  model.model = "net";
-  model.blocks.resize(4);
-  Networks networks;
-  networks.shaping = shaping;
-  return plan_trials(experiment, {model}, networks);
+  return plan_trials(experiment, {model_of("net", 4)}, {.shaping = shaping});
 }
 
 std::vector<Trial> dealt(const std::vector<Trial>& trials) {
@@ -49,7 +45,7 @@ TEST_CASE("data parallelism is one trial a repetition, with the whole model on a
   CHECK_FALSE(trial.all_remote());
   const auto blocks = trial.stage_blocks();
   REQUIRE(blocks.size() == static_cast<std::size_t>(stages));
-  CHECK(std::all_of(blocks.begin(), blocks.end(), [](auto range) { return range == experiment::BlockRange{0, 4}; }));
+  CHECK(std::all_of(blocks.begin(), blocks.end(), [](auto range) { return range == BlockRange{0, 4}; }));
   CHECK(trial.label().starts_with("net data-parallel on " + std::to_string(stages) + " devices batch 1"));
 }
 
@@ -73,18 +69,17 @@ TEST_CASE("a data-parallel trial is read back from its JSON, and a split one say
 
 TEST_CASE("a trial that is split and dealt out, or neither, is refused") {
   nlohmann::json written = dealt(plan_of(3)).front();
-  const auto refused = GENERATE(std::pair<std::vector<int>, int>{{1, 2}, 3}, std::pair<std::vector<int>, int>{{}, 0},
-                                std::pair<std::vector<int>, int>{{}, 1}, std::pair<std::vector<int>, int>{{}, 17},
-                                std::pair<std::vector<int>, int>{{}, -3});
+  using Refused = std::pair<std::vector<int>, int>;
+  const auto refused = GENERATE(Refused{{1, 2}, 3}, Refused{{}, 0}, Refused{{}, 1}, Refused{{}, 17}, Refused{{}, -3});
   written["split_points"] = refused.first;
   written["data_parallel"] = refused.second;
   CHECK_THROWS_AS(written.get<Trial>(), UsageError);
 }
 
 TEST_CASE("the kernel's links reach one other device only, and more are refused before anything is run") {
-  CHECK(dealt(plan_of(2, experiment::Shaping::netem)).size() == 2);
-  CHECK(dealt(plan_of(3, experiment::Shaping::emulated)).size() == 2);
-  CHECK_THROWS_WITH(plan_of(3, experiment::Shaping::netem),
+  CHECK(dealt(plan_of(2, Shaping::netem)).size() == 2);
+  CHECK(dealt(plan_of(3, Shaping::emulated)).size() == 2);
+  CHECK_THROWS_WITH(plan_of(3, Shaping::netem),
                     "the baseline data-parallel needs a link from stage 0 to each of 3 devices, and the kernel's "
                     "shaping has them between neighbours only; use --shaping emulated, or two stages");
 }

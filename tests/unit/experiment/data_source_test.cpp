@@ -2,9 +2,10 @@
 #include <paretopipe/core/hash.hpp>
 #include <paretopipe/experiment/data_source.hpp>
 
-#include <fstream>
+#include <filesystem>
 
 #include <support/catch.hpp>
+#include <support/files.hpp>
 #include <support/message_of.hpp>
 #include <support/temporary_folder.hpp>
 
@@ -12,12 +13,9 @@ using namespace paretopipe;
 using namespace paretopipe::experiment;
 using support::contains;
 using support::message_of;
+using support::write_file;
 
 namespace {
-
-void write(const std::filesystem::path& file, const std::string& text) {
-  std::ofstream(file, std::ios::binary) << text;
-}
 
 std::vector<std::string> names(const std::vector<std::filesystem::path>& files) {
   std::vector<std::string> names;
@@ -39,7 +37,7 @@ TEST_CASE("a person's own data are called by their last name, wherever they lie"
 TEST_CASE("the images of a folder are in the order of their names' bytes, and nothing else counts", "[data]") {
   const support::TemporaryFolder folder;
   for (const auto* name : {"b.png", "B.PNG", "a10.jpg", "a9.JpEg", "notes.txt", "c.webp", "jpg", ".png"}) {
-    write(folder.path() / name, name);
+    write_file(folder.path() / name, name);
   }
   std::filesystem::create_directory(folder.path() / "folder.png");
   std::filesystem::create_symlink("nowhere", folder.path() / "z.png");
@@ -54,7 +52,7 @@ TEST_CASE("a folder that is none, or that holds no image, is refused by its name
   };
   CHECK(contains(refusal(folder.path()), folder.path().string() + ": it holds no file whose name ends in .jpg"));
   CHECK(contains(refusal(folder.path() / "missing"), "missing: No such file"));
-  write(folder.path() / "file", "x");
+  write_file(folder.path() / "file", "x");
   CHECK(contains(refusal(folder.path() / "file"), "file: Not a directory"));
 }
 
@@ -62,8 +60,8 @@ TEST_CASE("data are known by their content: the same elsewhere are the same, wha
   const support::TemporaryFolder folder;
   const auto photos = folder.path() / "photos";
   std::filesystem::create_directory(photos);
-  write(photos / "a.png", "one");
-  write(photos / "b.png", "two");
+  write_file(photos / "a.png", "one");
+  write_file(photos / "b.png", "two");
   const auto find = [](const std::filesystem::path& path) { return find_data("images:" + path.string(), ""); };
   const auto first = find(photos);
   CHECK(first.name == "images:photos");
@@ -73,19 +71,20 @@ TEST_CASE("data are known by their content: the same elsewhere are the same, wha
         sha256_of_text(sha256_of_text("one") + "  a.png\n" + sha256_of_text("two") + "  b.png\n"));
   CHECK(first.identity.labels.empty());
 
-  std::filesystem::rename(photos, folder.path() / "elsewhere");
-  write(folder.path() / "elsewhere" / "notes.txt", "no image");
-  CHECK(find(folder.path() / "elsewhere").identity == first.identity);
-  write(folder.path() / "elsewhere" / "b.png", "tw0");
-  CHECK_FALSE(find(folder.path() / "elsewhere").identity == first.identity);
-  write(folder.path() / "elsewhere" / "b.png", "two");
-  std::filesystem::rename(folder.path() / "elsewhere" / "a.png", folder.path() / "elsewhere" / "c.png");
-  CHECK_FALSE(find(folder.path() / "elsewhere").identity == first.identity);  // another order
+  const auto elsewhere = folder.path() / "elsewhere";
+  std::filesystem::rename(photos, elsewhere);
+  write_file(elsewhere / "notes.txt", "no image");
+  CHECK(find(elsewhere).identity == first.identity);
+  write_file(elsewhere / "b.png", "tw0");
+  CHECK_FALSE(find(elsewhere).identity == first.identity);
+  write_file(elsewhere / "b.png", "two");
+  std::filesystem::rename(elsewhere / "a.png", elsewhere / "c.png");
+  CHECK_FALSE(find(elsewhere).identity == first.identity);  // another order
 }
 
 TEST_CASE("labels are part of what data are", "[data]") {
   const support::TemporaryFolder folder;
-  write(folder.path() / "classes.txt", "3\n");
+  write_file(folder.path() / "classes.txt", "3\n");
   const auto labels = (folder.path() / "classes.txt").string();
   CHECK(find_data("random", "").identity == DataIdentity{});
   CHECK(find_data("cifar10:d", "own").identity == DataIdentity{"", "own"});

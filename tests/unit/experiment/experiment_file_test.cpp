@@ -2,13 +2,13 @@
 #include <paretopipe/experiment/experiment.hpp>
 
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <string>
 
-#include <unistd.h>
-
 #include <support/catch.hpp>
+#include <support/files.hpp>
+#include <support/message_of.hpp>
+#include <support/temporary_folder.hpp>
 
 using namespace paretopipe;
 using namespace paretopipe::experiment;
@@ -16,45 +16,27 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A file that lives as long as this object.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& text)
-      : path_(fs::temp_directory_path() / ("paretopipe-experiment-" + std::to_string(::getpid()) + ".json")) {
-    std::ofstream(path_, std::ios::binary) << text;
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() { fs::remove(path_); }
-
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 /// What loading a file with this text is refused with, the file's name taken off the front.
 std::string refusal(const std::string& text) {
-  const TemporaryFile file(text);
-  const auto prefix = file.path().string() + ": ";
-  try {
-    load_experiment(file.path());
-  } catch (const UsageError& error) {
-    const std::string message = error.what();
-    REQUIRE(message.substr(0, prefix.size()) == prefix);
-    return message.substr(prefix.size());
-  }
-  return "accepted";
+  const support::TemporaryFolder folder;
+  const auto file = folder.path() / "experiment.json";
+  support::write_file(file, text);
+  const auto message = support::message_of<UsageError>([&] { load_experiment(file); });
+  const auto prefix = file.string() + ": ";
+  REQUIRE(message.substr(0, prefix.size()) == prefix);
+  return message.substr(prefix.size());
 }
 
 }  // namespace
 
 TEST_CASE("an experiment file may have comments", "[file]") {
-  const TemporaryFile file("// why\n{\n  /* eight */ \"batch\": 8,  // images\n  \"data\": \"cifar10:/a//b\"\n}\n");
+  const support::TemporaryFolder folder;
+  const auto file = folder.path() / "experiment.json";
+  support::write_file(file, "// why\n{\n  /* eight */ \"batch\": 8,  // images\n  \"data\": \"cifar10:/a//b\"\n}\n");
   Experiment expected;
   expected.batch = 8;
   expected.data = "cifar10:/a//b";
-  CHECK(load_experiment(file.path()) == expected);
+  CHECK(load_experiment(file) == expected);
 }
 
 TEST_CASE("malformed JSON is refused with the file and the line", "[file]") {

@@ -12,17 +12,12 @@
 
 #include <support/catch.hpp>
 
+#include "model_of.hpp"
+
 using namespace paretopipe;
 using namespace paretopipe::experiment;
 
 namespace {
-
-experiment::ModelDescription model_of(const std::string& name, std::size_t blocks) {
-  experiment::ModelDescription model;
-  model.model = name;
-  model.blocks.resize(blocks);
-  return model;
-}
 
 /// The split points of the trials of one model and repetition, in the order of the plan.
 std::vector<int> order_of(const std::vector<Trial>& trials, const std::string& model, int repetition) {
@@ -38,36 +33,39 @@ std::vector<int> sorted(std::vector<int> values) {
   return values;
 }
 
-std::vector<Trial> plan_one(const experiment::Experiment& experiment, std::size_t blocks) {
+std::vector<Trial> plan_one(const Experiment& experiment, std::size_t blocks) {
   return plan_trials(experiment, {model_of(experiment.models.at(0), blocks)});
 }
 
+Experiment repeated(int trials) {
+  Experiment experiment;
+  experiment.repeat.trials = trials;
+  return experiment;
+}
+
 /// Two or three values of everything that a sweep can vary.
-experiment::Experiment of_all_axes() {
-  experiment::Experiment experiment;
+Experiment of_all_axes() {
+  auto experiment = repeated(4);
   experiment.models = {"a"};
   experiment.threads_per_stage = {2, 1};
   experiment.batch = {4, 6};
   experiment.micro_batches = {2, 4};
   experiment.depth = {8, 1};
   experiment.server.rates = {40, 10};
-  experiment.repeat.trials = 4;
-  experiment.splits = experiment::parse_splits("1,2");
+  experiment.splits = parse_splits("1,2");
   return experiment;
 }
 
 Networks two_networks() {
-  experiment::NetworkProfile slow;
+  NetworkProfile slow;
   slow.name = "slow";
-  return {{{}, slow}, experiment::Shaping::emulated};
+  return {{{}, slow}, Shaping::emulated};
 }
 
 }  // namespace
 
 TEST_CASE("every repetition visits every split and both endpoints once", "[plan]") {
-  experiment::Experiment experiment;
-  experiment.repeat.trials = 3;
-  const auto trials = plan_one(experiment, 5);
+  const auto trials = plan_one(repeated(3), 5);
   REQUIRE(trials.size() == 18);
   for (int repetition = 0; repetition < 3; ++repetition) {
     CHECK(sorted(order_of(trials, "mobilenet_v2", repetition)) == std::vector<int>{0, 1, 2, 3, 4, 5});
@@ -76,12 +74,11 @@ TEST_CASE("every repetition visits every split and both endpoints once", "[plan]
 
 TEST_CASE("an archive's trials carry what its description says of the file, and not the classes of other models",
           "[plan]") {
-  experiment::Experiment experiment;
+  auto experiment = repeated(1);
   experiment.models = {"alexnet", "x/net.pt"};
   experiment.num_classes = 1000;
-  experiment.repeat.trials = 1;
   auto archive = model_of("net.pt", 1);
-  archive.archive = experiment::Archive{.sha256 = "ab12", .input_shape = {3, 4}, .cuts = "all"};
+  archive.archive = Archive{.sha256 = "ab12", .input_shape = {3, 4}, .cuts = "all"};
   for (const auto& trial : plan_trials(experiment, {model_of("alexnet", 1), archive})) {
     CHECK(trial.archive == (trial.model == "net.pt" ? archive.archive : std::nullopt));
     CHECK(trial.num_classes == (trial.model == "net.pt" ? Trial{}.num_classes : 1000));
@@ -89,9 +86,8 @@ TEST_CASE("an archive's trials carry what its description says of the file, and 
 }
 
 TEST_CASE("repetitions follow one another, and so do models", "[plan]") {
-  experiment::Experiment experiment;
+  auto experiment = repeated(2);
   experiment.models = {"zebra", "ant"};
-  experiment.repeat.trials = 2;
   const auto trials = plan_trials(experiment, {model_of("zebra", 3), model_of("ant", 2)});
   std::vector<std::pair<std::string, int>> groups;
   for (const auto& trial : trials) {
@@ -103,16 +99,13 @@ TEST_CASE("repetitions follow one another, and so do models", "[plan]") {
 
 TEST_CASE("the shuffled order is the same on every platform and release", "[plan]") {
   // Constants: an experiment that is resumed, or repeated elsewhere, must run in the order that its seed stands for.
-  experiment::Experiment experiment;
-  experiment.repeat.trials = 2;
-  const auto trials = plan_one(experiment, 9);
+  const auto trials = plan_one(repeated(2), 9);
   CHECK(order_of(trials, "mobilenet_v2", 0) == std::vector<int>{8, 1, 9, 2, 7, 3, 0, 4, 6, 5});
   CHECK(order_of(trials, "mobilenet_v2", 1) == std::vector<int>{3, 4, 2, 7, 5, 6, 0, 1, 8, 9});
 }
 
 TEST_CASE("seeds and repetitions are shuffled apart", "[plan]") {
-  experiment::Experiment experiment;
-  experiment.repeat.trials = 2;
+  auto experiment = repeated(2);
   const auto first = plan_one(experiment, 20);
   experiment.seed = 2;
   const auto second = plan_one(experiment, 20);
@@ -121,20 +114,15 @@ TEST_CASE("seeds and repetitions are shuffled apart", "[plan]") {
 }
 
 TEST_CASE("more repetitions or models leave the order of the others as it was", "[plan]") {
-  experiment::Experiment small;
-  small.repeat.trials = 1;
-  experiment::Experiment large;
+  auto large = repeated(4);
   large.models = {"resnet18", "mobilenet_v2"};
-  large.repeat.trials = 4;
-  const auto alone = plan_one(small, 12);
+  const auto alone = plan_one(repeated(1), 12);
   const auto among = plan_trials(large, {model_of("resnet18", 10), model_of("mobilenet_v2", 12)});
   CHECK(order_of(alone, "mobilenet_v2", 0) == order_of(among, "mobilenet_v2", 0));
 }
 
 TEST_CASE("the shuffle is unbiased: every order of three comes up equally often", "[plan]") {
-  experiment::Experiment experiment;
-  experiment.repeat.trials = 6000;
-  const auto trials = plan_one(experiment, 2);
+  const auto trials = plan_one(repeated(6000), 2);
   std::map<std::vector<int>, int> counts;
   for (std::size_t first = 0; first < trials.size(); first += 3) {
     ++counts[{trials[first].split_points[0], trials[first + 1].split_points[0], trials[first + 2].split_points[0]}];
@@ -145,15 +133,14 @@ TEST_CASE("the shuffle is unbiased: every order of three comes up equally often"
 }
 
 TEST_CASE("chosen splits are planned and no others", "[plan]") {
-  experiment::Experiment experiment;
-  experiment.splits = experiment::parse_splits("0,2-3,5");
-  experiment.repeat.trials = 1;
+  auto experiment = repeated(1);
+  experiment.splits = parse_splits("0,2-3,5");
   CHECK(sorted(order_of(plan_one(experiment, 5), "mobilenet_v2", 0)) == std::vector<int>{0, 2, 3, 5});
 }
 
 TEST_CASE("a split point beyond the model is refused with the model's range", "[plan]") {
-  experiment::Experiment experiment;
-  experiment.splits = experiment::parse_splits("2,6");
+  Experiment experiment;
+  experiment.splits = parse_splits("2,6");
   CHECK_NOTHROW(plan_one(experiment, 6));
   CHECK_THROWS_AS(plan_one(experiment, 5), UsageError);
   CHECK_THROWS_WITH(plan_one(experiment, 5),
@@ -161,33 +148,30 @@ TEST_CASE("a split point beyond the model is refused with the model's range", "[
 }
 
 TEST_CASE("a trial carries everything of the experiment that decides the run", "[plan]") {
-  experiment::Experiment experiment;
+  auto experiment = repeated(1);
   experiment.models = {"resnet18"};
-  experiment.splits = experiment::parse_splits("4");
+  experiment.splits = parse_splits("4");
   experiment.num_classes = 100;
   experiment.batch = 2;
   experiment.batches = 3;
   experiment.warmup = 5;
-  experiment.repeat.trials = 1;
   experiment.depth = 7;
   experiment.seed = 11;
   experiment.data = "random";
   experiment.threads_per_stage = 13;
   experiment.cpus = {"0", "1"};
   experiment.tuning.tune_malloc = false;
-  experiment.compute.memory_format = experiment::MemoryFormat::channels_last;
-  const experiment::UncutTrial uncut{
-      .model = "resnet18",
-      .num_classes = 100,
-      .batch = 2,
-      .seed = 11,
-      .data = "random",
-      .threads_per_stage = 13,
-      .cpus = {"0", "1"},
-      .tuning = {.flush_denormals = true, .tune_malloc = false, .passive_openmp_wait = true},
-      .compute = {experiment::Compute::optimized, experiment::Precision::float32,
-                  experiment::MemoryFormat::channels_last}};
-  CHECK(uncut_trial(experiment, {"resnet18", {}, {}}, experiment::Shaping::none, {}) == uncut);
+  experiment.compute.memory_format = MemoryFormat::channels_last;
+  const UncutTrial uncut{.model = "resnet18",
+                         .num_classes = 100,
+                         .batch = 2,
+                         .seed = 11,
+                         .data = "random",
+                         .threads_per_stage = 13,
+                         .cpus = {"0", "1"},
+                         .tuning = {.flush_denormals = true, .tune_malloc = false, .passive_openmp_wait = true},
+                         .compute = {Compute::optimized, Precision::float32, MemoryFormat::channels_last}};
+  CHECK(uncut_trial(experiment, {"resnet18", {}, {}}, Shaping::none, {}) == uncut);
   Trial expected{uncut};
   expected.block_count = 10;
   expected.split_points = {4};
@@ -199,7 +183,7 @@ TEST_CASE("a trial carries everything of the experiment that decides the run", "
 
 TEST_CASE("the weights that a plan is for are in every trial of it, and make it another one", "[plan]") {
   const auto with_weights = [](const std::string& sha256) {
-    return plan_trials(experiment::Experiment{}, {model_of("mobilenet_v2", 3)}, {}, {.weights_sha256 = sha256});
+    return plan_trials(Experiment{}, {model_of("mobilenet_v2", 3)}, {}, {.weights_sha256 = sha256});
   };
   const auto trials = with_weights("ab");
   const auto others = with_weights("cd");
@@ -212,11 +196,10 @@ TEST_CASE("the weights that a plan is for are in every trial of it, and make it 
 }
 
 TEST_CASE("a person's own data are in every trial by their last name and their content, not by their place", "[plan]") {
-  const auto with_data = [](const std::string& data, const experiment::DataIdentity& identity) {
-    experiment::Experiment experiment;
+  const auto with_data = [](const std::string& data, const DataIdentity& identity) {
+    Experiment experiment;
     experiment.data = data;
-    const auto trials = plan_trials(experiment, {model_of("mobilenet_v2", 3)}, {},
-                                    {.weights_sha256 = {}, .equal_time = {}, .data_identity = identity});
+    const auto trials = plan_trials(experiment, {model_of("mobilenet_v2", 3)}, {}, {.data_identity = identity});
     CHECK(std::ranges::all_of(trials, [&](const Trial& trial) { return trial.data_identity == identity; }));
     return trials;
   };
@@ -228,7 +211,7 @@ TEST_CASE("a person's own data are in every trial by their last name and their c
 }
 
 TEST_CASE("a batch that is cut into one micro-batch of its own size is not cut", "[plan]") {
-  experiment::Experiment unsaid;
+  Experiment unsaid;
   unsaid.models = {"a"};
   unsaid.batch = 8;
   auto whole = unsaid;
@@ -317,11 +300,10 @@ TEST_CASE("more repetitions leave the order of the combinations as it was, and a
 }
 
 TEST_CASE("the order of the combinations is the same on every platform and release", "[plan]") {
-  experiment::Experiment experiment;
+  auto experiment = repeated(3);
   experiment.models = {"a"};
   experiment.batch = {1, 2, 4, 8, 16};
-  experiment.splits = experiment::parse_splits("1");
-  experiment.repeat.trials = 3;
+  experiment.splits = parse_splits("1");
   std::vector<int> batches;
   for (const auto& trial : plan_one(experiment, 3)) batches.push_back(trial.batch);
   CHECK(batches == std::vector<int>{1, 2, 4, 8, 16, 16, 1, 8, 4, 2, 2, 8, 4, 1, 16});
@@ -329,7 +311,7 @@ TEST_CASE("the order of the combinations is the same on every platform and relea
 
 TEST_CASE("an axis of one value is the trials that its value is, and more values leave their order as it was",
           "[plan]") {
-  experiment::Experiment number, list;
+  Experiment number, list;
   number.batch = 6;
   list.batch = std::vector{6};
   const auto alone = plan_one(number, 4);
@@ -341,11 +323,10 @@ TEST_CASE("an axis of one value is the trials that its value is, and more values
 }
 
 TEST_CASE("rates take turns, and a search is one load", "[plan]") {
-  experiment::Experiment experiment;
+  auto experiment = repeated(2);
   experiment.models = {"a"};
   experiment.batch = 8;
   experiment.micro_batches = {2, 8};
-  experiment.repeat.trials = 2;
   experiment.server.rates = {40, 10, 20};
   experiment.server.queries = 9;
   const auto trials = plan_trials(experiment, {model_of("a", 3)});
@@ -363,13 +344,13 @@ TEST_CASE("rates take turns, and a search is one load", "[plan]") {
   experiment.server = {{}, "p99 < 100ms", 9};
   const auto searches = plan_trials(experiment, {model_of("a", 3)});
   CHECK(searches.size() == 2 * 2 * 4);
-  CHECK(searches.front().server->bound == experiment::parse_latency_bound("p99 < 100ms"));
+  CHECK(searches.front().server->bound == parse_latency_bound("p99 < 100ms"));
 }
 
 TEST_CASE("the phases of an experiment are those of every trial", "[plan]") {
-  experiment::Experiment experiment;
-  experiment.phases = experiment::Phases::single_stream;
-  for (const auto& trial : plan_one(experiment, 4)) CHECK(trial.phases == experiment::Phases::single_stream);
+  Experiment experiment;
+  experiment.phases = Phases::single_stream;
+  for (const auto& trial : plan_one(experiment, 4)) CHECK(trial.phases == Phases::single_stream);
   // A depth that means nothing makes no other trial.
   auto deep = experiment;
   deep.depth = 64;
@@ -379,13 +360,11 @@ TEST_CASE("the phases of an experiment are those of every trial", "[plan]") {
 }
 
 TEST_CASE("no two trials of a plan share an identity", "[plan]") {
-  experiment::Experiment experiment;
-  experiment.repeat.trials = 10;
   std::map<std::string, int> ids;
-  for (const auto& trial : plan_one(experiment, 30)) ++ids[trial.id()];
+  for (const auto& trial : plan_one(repeated(10), 30)) ++ids[trial.id()];
   CHECK(ids.size() == 310);
 }
 
 TEST_CASE("a description for each model is the caller's duty", "[plan]") {
-  CHECK_THROWS_AS(plan_trials(experiment::Experiment{}, {}), std::invalid_argument);
+  CHECK_THROWS_AS(plan_trials(Experiment{}, {}), std::invalid_argument);
 }

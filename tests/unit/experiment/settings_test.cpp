@@ -24,7 +24,7 @@ std::string key_table(const std::string& object) {
     const auto key = dot == std::string::npos ? setting.key : setting.key.substr(dot + 1);
     const auto usual = setting.value.write(Experiment{}).dump();
     const auto unset = setting.unset.empty() ? "" : fmt::format(". `{}`: {}", usual, setting.unset);
-    const auto* often = setting.kind == FlagKind::repeated ? ", once each" : "";
+    const auto* often = setting.value.kind == FlagKind::repeated ? ", once each" : "";
     const auto flag = setting.flag.empty() ? "" : fmt::format("`{}`{}", setting.flag, often);
     table += fmt::format("| `{}` | `{}` | {} | {}{} | {} |\n", key, usual, setting.value.allowed, setting.meaning,
                          unset, flag);

@@ -11,6 +11,8 @@
 #include <support/catch.hpp>
 #include <support/message_of.hpp>
 
+#include "model_of.hpp"
+
 using namespace paretopipe;
 using namespace paretopipe::experiment;
 
@@ -22,12 +24,7 @@ std::vector<Trial> plan_to_divide() {
   experiment.models = {"a", "b"};
   experiment.batch = {1, 8};
   experiment.repeat.trials = 3;
-  std::vector<ModelDescription> models(2);
-  for (std::size_t i = 0; i < models.size(); ++i) {
-    models[i].model = experiment.models[i];
-    models[i].blocks.resize(5);
-  }
-  return plan_trials(experiment, models);
+  return plan_trials(experiment, {model_of("a", 5), model_of("b", 5)});
 }
 
 std::vector<std::string> ids(const std::vector<Trial>& trials) {
@@ -67,8 +64,8 @@ TEST_CASE("every trial of a plan is in exactly one shard, with all repetitions o
     for (int number = 1; number <= count; ++number) {
       const auto part = trials_of({number, count}, plan);
       trials += part.size();
-      for (const auto& id : configurations(part)) CHECK(shards.emplace(id, number).second);
       const auto own = configurations(part);
+      for (const auto& id : own) CHECK(shards.emplace(id, number).second);
       std::vector<Trial> expected;
       std::copy_if(plan.begin(), plan.end(), std::back_inserter(expected),
                    [&](const auto& trial) { return own.count(trial.configuration_id()) > 0; });

@@ -8,6 +8,8 @@
 #include <support/catch.hpp>
 #include <support/message_of.hpp>
 
+#include "model_of.hpp"
+
 using namespace paretopipe;
 using namespace paretopipe::experiment;
 using support::contains;
@@ -26,10 +28,8 @@ Experiment a_training() {
 }
 
 ModelDescription a_trained_model() {
-  ModelDescription model;
-  model.model = "mobilenet_v2";
+  auto model = model_of("mobilenet_v2", 2);
   model.batch = 8;
-  model.blocks.resize(2);
   return model;
 }
 
@@ -203,9 +203,7 @@ TEST_CASE("replicas share the micro-batches of every step evenly, over connectio
   CHECK(contains(replicas([](Experiment& one) { one.micro_batches = {8}; }), "which 1 of 8 cannot be"));
   CHECK(contains(replicas([](Experiment& one) { one.micro_batches = {2, 8}; }), "a multiple of 2"));
   CHECK(contains(replicas([](Experiment& one) { one.encryption = Encryption::tls; }), "does not encrypt"));
-  Networks emulated;
-  emulated.shaping = Shaping::emulated;
-  CHECK_THROWS_AS(plan_trials(experiment, {a_trained_model()}, emulated), UsageError);
+  CHECK_THROWS_AS(plan_trials(experiment, {a_trained_model()}, {.shaping = Shaping::emulated}), UsageError);
   experiment.on = {"here", "there"};
   for (const auto shaping : {Shaping::emulated, Shaping::netem}) {
     const Networks between{{{}}, shaping};

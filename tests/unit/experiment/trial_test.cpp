@@ -12,12 +12,20 @@
 using namespace paretopipe;
 using namespace paretopipe::experiment;
 using nlohmann::json;
-using Ranges = std::vector<experiment::BlockRange>;
+using Ranges = std::vector<BlockRange>;
 
 namespace {
 
-experiment::Archive an_archive() {
-  return {.sha256 = "ab12", .input_shape = {3, 224, 224}, .cuts = "unit"};
+Archive an_archive(const std::string& sha256 = "ab12", std::int64_t width = 224, const std::string& cuts = "unit") {
+  return {.sha256 = sha256, .input_shape = {3, 224, width}, .cuts = cuts};
+}
+
+ServerLoad at_rate(double image_per_s, int queries) {
+  return {image_per_s, std::nullopt, queries};
+}
+
+ServerLoad highest_rate(const std::string& bound) {
+  return {0, parse_latency_bound(bound), 5};
 }
 
 Trial a_trial() {
@@ -66,12 +74,12 @@ TEST_CASE("a label says what a person needs to know, and counts repetitions from
   CHECK(split_at({3, 12}).label() == "mobilenet_v2 split 3,12/20 batch 8 repetition 3");
   auto shaped = a_trial();
   shaped.network.name = "wifi";
-  shaped.shaping = experiment::Shaping::emulated;
+  shaped.shaping = Shaping::emulated;
   auto cut = a_trial();
   cut.micro_batch = 2;
   CHECK(cut.label() == "mobilenet_v2 split 7/20 batch 8 micro-batch 2 repetition 3");
   auto optimized = a_trial();
-  optimized.compute.compute = experiment::Compute::optimized;
+  optimized.compute.compute = Compute::optimized;
   CHECK(optimized.label() == "mobilenet_v2 split 7/20 batch 8 optimized repetition 3");
   CHECK(shaped.label() == "mobilenet_v2 split 7/20 batch 8 over wifi (emulated) repetition 3");
 }
@@ -84,8 +92,7 @@ TEST_CASE("a trial comes back from JSON as it was", "[trial]") {
   trial.weights_sha256 = std::string(64, 'a');
   CHECK(json(trial).get<Trial>() == trial);
   CHECK(json(trial).at("weights_sha256") == trial.weights_sha256);
-  trial.compute = {experiment::Compute::optimized, experiment::Precision::bfloat16,
-                   experiment::MemoryFormat::channels_last};
+  trial.compute = {Compute::optimized, Precision::bfloat16, MemoryFormat::channels_last};
   CHECK(json(trial).get<Trial>() == trial);
   trial.data_identity = {std::string(64, 'd'), "own"};
   CHECK(json(trial).get<Trial>() == trial);
@@ -94,7 +101,7 @@ TEST_CASE("a trial comes back from JSON as it was", "[trial]") {
   trial.network.name = "mine";
   trial.network.forward.rate_bit_per_s = 5'000'000;
   trial.network.backward.loss = 0.1;
-  trial.shaping = experiment::Shaping::netem;
+  trial.shaping = Shaping::netem;
   CHECK(json(trial).get<Trial>() == trial);
   CHECK(json::parse(json(trial).dump()).get<Trial>() == trial);
   trial.archive = an_archive();
@@ -133,7 +140,7 @@ TEST_CASE("a batch is cut into micro-batches of its micro-batch, and is one micr
 TEST_CASE("a trial says its load, and one without keeps the identity that it had before there were loads", "[trial]") {
   auto trial = a_trial();
   CHECK_FALSE(json(trial).contains("server"));
-  trial.server = experiment::ServerLoad{12.5, std::nullopt, 64};
+  trial.server = at_rate(12.5, 64);
   CHECK(support::contains(trial.label(), " (Server at 12.5 image/s, 64 queries) repetition 3"));
   auto damaged = json(trial);
   damaged["server"]["queries"] = 0;
@@ -144,7 +151,7 @@ TEST_CASE("a trial of one phase says so, and one of both keeps the identity that
           "[trial]") {
   auto trial = a_trial();
   CHECK_FALSE(json(trial).contains("phases"));
-  trial.phases = experiment::Phases::single_stream;
+  trial.phases = Phases::single_stream;
   CHECK(json(trial).at("phases") == "single-stream");
   CHECK(support::contains(trial.label(), " batch 8 single-stream only repetition 3"));
   CHECK(json::parse(json(trial).dump()).get<Trial>() == trial);
@@ -155,12 +162,12 @@ TEST_CASE("a trial of one phase says so, and one of both keeps the identity that
 
 TEST_CASE("a search for the highest rate needs the throughput that it begins at", "[trial]") {
   auto trial = a_trial();
-  trial.server = experiment::ServerLoad{0, experiment::parse_latency_bound("p99 < 10ms"), 5};
-  trial.phases = experiment::Phases::offline;
+  trial.server = highest_rate("p99 < 10ms");
+  trial.phases = Phases::offline;
   CHECK(json(trial).get<Trial>() == trial);
-  trial.phases = experiment::Phases::single_stream;
+  trial.phases = Phases::single_stream;
   CHECK_THROWS_AS(json(trial).get<Trial>(), UsageError);
-  trial.server = experiment::ServerLoad{10, std::nullopt, 5};
+  trial.server = at_rate(10, 5);
   CHECK(json(trial).get<Trial>() == trial);
 }
 
@@ -248,29 +255,17 @@ TEST_CASE("whatever decides a run changes the identity, and equal trials share i
       [](Trial& trial) { trial.num_classes = 11; },
       [](Trial& trial) { trial.block_count = 21; },
       [](Trial& trial) { trial.split_points = {8}; },
-      [](Trial& trial) {
-        trial.split_points = {7, 8};
-      },
+      [](Trial& trial) { trial.split_points.push_back(8); },
       [](Trial& trial) { trial.batch = 9; },
       [](Trial& trial) { trial.micro_batch = 2; },
       [](Trial& trial) { trial.micro_batch = 4; },
-      [](Trial& trial) {
-        trial.server = experiment::ServerLoad{10, std::nullopt, 5};
-      },
-      [](Trial& trial) {
-        trial.server = experiment::ServerLoad{10, std::nullopt, 6};
-      },
-      [](Trial& trial) {
-        trial.server = experiment::ServerLoad{11, std::nullopt, 5};
-      },
-      [](Trial& trial) {
-        trial.server = experiment::ServerLoad{0, experiment::parse_latency_bound("p99 < 10ms"), 5};
-      },
-      [](Trial& trial) {
-        trial.server = experiment::ServerLoad{0, experiment::parse_latency_bound("p95 < 10ms"), 5};
-      },
-      [](Trial& trial) { trial.phases = experiment::Phases::single_stream; },
-      [](Trial& trial) { trial.phases = experiment::Phases::offline; },
+      [](Trial& trial) { trial.server = at_rate(10, 5); },
+      [](Trial& trial) { trial.server = at_rate(10, 6); },
+      [](Trial& trial) { trial.server = at_rate(11, 5); },
+      [](Trial& trial) { trial.server = highest_rate("p99 < 10ms"); },
+      [](Trial& trial) { trial.server = highest_rate("p95 < 10ms"); },
+      [](Trial& trial) { trial.phases = Phases::single_stream; },
+      [](Trial& trial) { trial.phases = Phases::offline; },
       [](Trial& trial) { trial.batches = 33; },
       [](Trial& trial) { trial.warmup = 5; },
       [](Trial& trial) { trial.depth = 5; },
@@ -303,28 +298,19 @@ TEST_CASE("whatever decides a run changes the identity, and equal trials share i
       [](Trial& trial) { trial.tuning.flush_denormals = false; },
       [](Trial& trial) { trial.tuning.tune_malloc = false; },
       [](Trial& trial) { trial.tuning.passive_openmp_wait = false; },
-      [](Trial& trial) { trial.compute.compute = experiment::Compute::optimized; },
-      [](Trial& trial) { trial.compute.dtype = experiment::Precision::bfloat16; },
-      [](Trial& trial) { trial.compute.memory_format = experiment::MemoryFormat::channels_last; },
-      [](Trial& trial) { trial.shaping = experiment::Shaping::emulated; },
-      [](Trial& trial) { trial.shaping = experiment::Shaping::netem; },
+      [](Trial& trial) { trial.compute.compute = Compute::optimized; },
+      [](Trial& trial) { trial.compute.dtype = Precision::bfloat16; },
+      [](Trial& trial) { trial.compute.memory_format = MemoryFormat::channels_last; },
+      [](Trial& trial) { trial.shaping = Shaping::emulated; },
+      [](Trial& trial) { trial.shaping = Shaping::netem; },
       [](Trial& trial) { trial.network.name = "wifi"; },
       [](Trial& trial) { trial.network.forward.delay = std::chrono::milliseconds(3); },
       [](Trial& trial) { trial.network.backward.delay = std::chrono::milliseconds(3); },
       [](Trial& trial) { trial.network.backward.loss = 0.01; },
       [](Trial& trial) { trial.archive = an_archive(); },
-      [](Trial& trial) {
-        trial.archive = an_archive();
-        trial.archive->sha256 = "ab13";
-      },
-      [](Trial& trial) {
-        trial.archive = an_archive();
-        trial.archive->input_shape = {3, 224, 225};
-      },
-      [](Trial& trial) {
-        trial.archive = an_archive();
-        trial.archive->cuts = "all";
-      },
+      [](Trial& trial) { trial.archive = an_archive("ab13"); },
+      [](Trial& trial) { trial.archive = an_archive("ab12", 225); },
+      [](Trial& trial) { trial.archive = an_archive("ab12", 224, "all"); },
   };
   std::set<std::string> ids{a_trial().id()};
   for (const auto& change : changes) {

@@ -24,6 +24,14 @@ std::string changed_refusal(const std::function<void(Experiment&)>& change) {
   return "";
 }
 
+/// What validate says of the default experiment with another value of one field, as a function of that value.
+template <class Value>
+auto refusal_by(Value Experiment::*field) {
+  return [field](Value value) {
+    return changed_refusal([&](Experiment& experiment) { experiment.*field = std::move(value); });
+  };
+}
+
 template <auto Field>
 void set(Experiment& experiment, int value) {
   experiment.*Field = value;
@@ -106,9 +114,7 @@ TEST_CASE("of several batches each is cut as it can be, and none is left without
 }
 
 TEST_CASE("baselines are known ones, each once", "[validate]") {
-  const auto with = [](std::vector<std::string> baselines) {
-    return changed_refusal([&](Experiment& experiment) { experiment.baselines = std::move(baselines); });
-  };
+  const auto with = refusal_by(&Experiment::baselines);
   CHECK(with({"single", "sequential"}).empty());
   CHECK(with({"singel"}) ==
         "experiment.baselines: \"singel\" is not a baseline; it must be single, sequential or data-parallel; did you "
@@ -120,7 +126,7 @@ TEST_CASE("baselines are known ones, each once", "[validate]") {
 
 TEST_CASE("data parallelism needs two batches for every device, and has no placement and no Server phase",
           "[validate]") {
-  experiment::Experiment experiment;
+  Experiment experiment;
   experiment.baselines = {"data-parallel"};
   experiment.stages = 4;
   experiment.batches = 8;
@@ -198,9 +204,7 @@ TEST_CASE("a file of weights is for one model", "[validate]") {
 }
 
 TEST_CASE("repetitions are bounded, and so is what ends an adaptive sweep", "[validate]") {
-  const auto with = [](experiment::Repeat repeat) {
-    return changed_refusal([&](Experiment& experiment) { experiment.repeat = repeat; });
-  };
+  const auto with = refusal_by(&Experiment::repeat);
   CHECK(with({.trials = 1}).empty());
   CHECK(with({.trials = 10'000}).empty());
   CHECK(with({.trials = 0}) == "experiment.repeat is 0; it must be from 1 to 10000");
@@ -212,18 +216,14 @@ TEST_CASE("repetitions are bounded, and so is what ends an adaptive sweep", "[va
 }
 
 TEST_CASE("a trial may take a second or any longer time", "[validate]") {
-  const auto with = [](int value) {
-    return changed_refusal([&](Experiment& experiment) { experiment.trial_timeout_s = value; });
-  };
+  const auto with = refusal_by(&Experiment::trial_timeout_s);
   CHECK(with(1).empty());
   CHECK(with(std::numeric_limits<int>::max()).empty());
   CHECK(with(0) == "experiment.trial_timeout_s is 0; it must be at least 1");
 }
 
 TEST_CASE("models are named, at least one, and each once", "[validate]") {
-  const auto with = [](std::vector<std::string> models) {
-    return changed_refusal([&](Experiment& experiment) { experiment.models = std::move(models); });
-  };
+  const auto with = refusal_by(&Experiment::models);
   CHECK(with({"a", "b"}).empty());
   CHECK(with({}) == "experiment.models is empty; name at least one model");
   CHECK(with({"a", ""}) == "experiment.models holds an empty name");
@@ -231,18 +231,14 @@ TEST_CASE("models are named, at least one, and each once", "[validate]") {
 }
 
 TEST_CASE("a choice of no split point, or of a negative one, is refused", "[validate]") {
-  const auto with = [](SplitSelection splits) {
-    return changed_refusal([&](Experiment& experiment) { experiment.splits = std::move(splits); });
-  };
+  const auto with = refusal_by(&Experiment::splits);
   CHECK(with({.all = false, .points = {0, 5}}).empty());
   CHECK(with({.all = false, .points = {}}) == "experiment.splits is empty; name at least one split point, or \"all\"");
   CHECK(with({.all = false, .points = {-1, 5}}) == "experiment.splits holds -1; it must be at least 0");
 }
 
 TEST_CASE("data is one of the known kinds, with a folder where there can be one", "[validate]") {
-  const auto with = [](std::string data) {
-    return changed_refusal([&](Experiment& experiment) { experiment.data = std::move(data); });
-  };
+  const auto with = refusal_by(&Experiment::data);
   CHECK(with("fashion-mnist").empty());
   CHECK(with("fashion-mnist:/data").empty());
   CHECK(with("cifar10").empty());
@@ -282,9 +278,7 @@ TEST_CASE("labels are a file, or a data set's own", "[validate]") {
 }
 
 TEST_CASE("CPUs are given for both stages or for none, as lists", "[validate]") {
-  const auto with = [](std::vector<std::string> cpus) {
-    return changed_refusal([&](Experiment& experiment) { experiment.cpus = std::move(cpus); });
-  };
+  const auto with = refusal_by(&Experiment::cpus);
   CHECK(with({}).empty());
   CHECK(with({"0", "0-3,8"}).empty());
   CHECK(with({"0"}) == "experiment.cpus holds 1 list(s); it must hold one for each of the 2 stages, or none");

@@ -4,7 +4,6 @@
 
 #include <numeric>
 #include <string>
-#include <string_view>
 
 #include <support/catch.hpp>
 #include <support/message_of.hpp>

@@ -2,7 +2,6 @@
 #include <paretopipe/compute/files/saved_archive.hpp>
 
 #include <string>
-#include <vector>
 
 #include "refused.hpp"
 

@@ -11,9 +11,21 @@ namespace {
 
 const std::string kSixNumbers = elements<float>({1, 2, 3, 4, 5, 6});
 
-/// "a": 2 x 3 of the six floats in the storage "0".
+/// A view of the six floats in the storage "0".
+std::string view_of_six(std::int64_t offset, const Shape& shape, const Shape& strides) {
+  return pickle::tensor(pickle::storage("FloatStorage", "0", 6), offset, shape, strides);
+}
+
+/// "a": 2 x 3 of them.
 std::string tensor_a() {
-  return pickle::tensor(pickle::storage("FloatStorage", "0", 6), 0, {2, 3}, {3, 1});
+  return view_of_six(0, {2, 3}, {3, 1});
+}
+
+/// "a", and "n": the integer in the storage "1".
+std::string file_of_two(const ZipOptions& options) {
+  const auto n = pickle::tensor(pickle::storage("LongStorage", "1", 1), 0, {}, {});
+  const auto pickled = pickle::whole(pickle::ordered_dictionary({pickle::text("a"), tensor_a(), pickle::text("n"), n}));
+  return torch_file(pickled, {kSixNumbers, elements<std::int64_t>({-7})}, options);
 }
 
 std::string file_of(const std::string& value) {
@@ -24,18 +36,15 @@ std::string state_dict_file_with(const std::string& tensor) {
   return file_of(pickle::ordered_dictionary({pickle::text("a"), tensor}));
 }
 
-std::string with_view(std::int64_t offset, const Shape& shape, const Shape& strides) {
-  return refusal(state_dict_file_with(pickle::tensor(pickle::storage("FloatStorage", "0", 6), offset, shape, strides)));
+std::string view_refusal(std::int64_t offset, const Shape& shape, const Shape& strides) {
+  return refusal(state_dict_file_with(view_of_six(offset, shape, strides)));
 }
 
 }  // namespace
 
 TEST_CASE("the tensors of a state_dict are found by name, with type, shape and bytes", "[weights]") {
   const bool wide = GENERATE(false, true);
-  const auto counter = pickle::tensor(pickle::storage("LongStorage", "1", 1), 0, {}, {});
-  const auto pickled =
-      pickle::whole(pickle::ordered_dictionary({pickle::text("a"), tensor_a(), pickle::text("n"), counter}));
-  const auto file = torch_file(pickled, {kSixNumbers, elements<std::int64_t>({-7})}, {.wide = wide});
+  const auto file = file_of_two({.wide = wide});
   const auto tensors = read_tensors(bytes_of(file));
   REQUIRE(tensors.size() == 2);
   const auto& a = tensors.at("a");
@@ -49,12 +58,10 @@ TEST_CASE("the tensors of a state_dict are found by name, with type, shape and b
 }
 
 TEST_CASE("a state_dict's views of a storage begin at their offset, in any order of their dimensions", "[weights]") {
-  const auto view = [](std::int64_t offset, const Shape& shape, const Shape& strides) {
-    return pickle::tensor(pickle::storage("FloatStorage", "0", 6), offset, shape, strides);
-  };
-  const auto file = file_of(pickle::dictionary({pickle::text("column"), view(1, {2}, {3}), pickle::text("last"),
-                                                view(5, {}, {}), pickle::text("none"), view(6, {0, 7}, {7, 1}),
-                                                pickle::text("transposed"), view(0, {3, 2}, {1, 3})}));
+  const auto file =
+      file_of(pickle::dictionary({pickle::text("column"), view_of_six(1, {2}, {3}), pickle::text("last"),
+                                  view_of_six(5, {}, {}), pickle::text("none"), view_of_six(6, {0, 7}, {7, 1}),
+                                  pickle::text("transposed"), view_of_six(0, {3, 2}, {1, 3})}));
   const auto tensors = read_tensors(bytes_of(file));
   CHECK(element<float>(tensors.at("column"), 0) == 2);
   CHECK(tensors.at("column").bytes.size() == 16);  // 2, and 5 three elements on
@@ -81,10 +88,7 @@ TEST_CASE("a state_dict's parameters, metadata and remembered values are read as
 }
 
 TEST_CASE("a state_dict of which any byte is damaged, or the end is missing, is refused or harmless", "[weights]") {
-  const auto counter = pickle::tensor(pickle::storage("LongStorage", "1", 1), 0, {}, {});
-  const auto pickled =
-      pickle::whole(pickle::ordered_dictionary({pickle::text("a"), tensor_a(), pickle::text("n"), counter}));
-  check_all_damages(torch_file(pickled, {kSixNumbers, elements<std::int64_t>({-7})}, {.alignment = 8}));
+  check_all_damages(file_of_two({.alignment = 8}));
 }
 
 /// The archive around it has the right checksum, so that the machine gets to see it.
@@ -154,17 +158,18 @@ TEST_CASE("a pickle that goes on behind its end, makes values without end, nests
   CHECK(contains(refusal(file_of(std::string(1'000'001, 'N'))), "more than 1000000 values"));
   CHECK(contains(refusal(file_of(std::string(1'000'001, '('))), "more than 1000000 open marks"));
   const Shape long_shape(65, 1);
-  CHECK(contains(with_view(0, long_shape, long_shape), "it makes a tensor of"));
+  CHECK(contains(view_refusal(0, long_shape, long_shape), "it makes a tensor of"));
   CHECK(contains(refusal(file_of(")" + std::string(500'000, '\x85'))), "it holds a tuple"));
   CHECK(
       contains(refusal(file_of("}q\1" + pickle::text("self") + "h\1s")), "its \"self\" is a dictionary, not a tensor"));
 }
 
 TEST_CASE("a view that reaches beyond its storage is refused, with its name", "[weights]") {
-  CHECK(with_view(0, {2, 3}, {3, 1}) == "(nothing was thrown)");
-  CHECK(with_view(6, {0}, {1}) == "(nothing was thrown)");
-  CHECK(with_view(5, {1}, {1000}) == "(nothing was thrown)");
-  CHECK(contains(with_view(1, {2, 3}, {3, 1}), "tensor \"a\": offset 1, shape [2, 3] and strides [3, 1] reach beyond"));
+  CHECK(view_refusal(0, {2, 3}, {3, 1}) == "(nothing was thrown)");
+  CHECK(view_refusal(6, {0}, {1}) == "(nothing was thrown)");
+  CHECK(view_refusal(5, {1}, {1000}) == "(nothing was thrown)");
+  CHECK(contains(view_refusal(1, {2, 3}, {3, 1}),
+                 "tensor \"a\": offset 1, shape [2, 3] and strides [3, 1] reach beyond"));
   constexpr auto kMost = INT64_MAX;
   struct View {
     std::int64_t offset;
@@ -175,7 +180,7 @@ TEST_CASE("a view that reaches beyond its storage is refused, with its name", "[
         View{0, {2}, {kMost}}, View{kMost, {1}, {1}}, View{0, {kMost}, {kMost}}, View{0, {kMost, kMost}, {0, 0}},
         View{0, {3, 3}, {kMost / 2, kMost / 2}}, View{0, {2, 3}, {1}}}) {
     CAPTURE(offset, shape, strides);
-    CHECK(contains(with_view(offset, shape, strides), "reach beyond"));
+    CHECK(contains(view_refusal(offset, shape, strides), "reach beyond"));
   }
 }
 

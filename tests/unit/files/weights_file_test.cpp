@@ -2,10 +2,8 @@
 #include <paretopipe/compute/files/weights_file.hpp>
 #include <paretopipe/compute/files/write_tensor.hpp>
 
-#include <cstdlib>
 #include <fstream>
 
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <nlohmann/json.hpp>

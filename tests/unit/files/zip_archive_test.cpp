@@ -35,7 +35,7 @@ TEST_CASE("the entries of an archive are found and inflated, with narrow and wit
   REQUIRE(compressed.size() == 3);
   for (const auto& member : kMembers) {
     const auto& entry = entries.at(member.name);
-    CHECK(std::string(reinterpret_cast<const char*>(entry.bytes.data()), entry.bytes.size()) == member.bytes);
+    CHECK(text_of(entry.bytes) == member.bytes);
     CHECK((entry.bytes.data() - bytes_of(stored).data()) % 64 == 0);
     CHECK(compressed.at(member.name).file_bytes == member.bytes.size());
     CHECK(inflated(compressed.at(member.name), 300) == member.bytes);
@@ -62,7 +62,7 @@ TEST_CASE("a deflated entry that is damaged, has another length, or is too long,
   CHECK(contains(refusal({good.bytes.first(good.bytes.size() - 1), good.crc32, good.file_bytes}), "does not inflate"));
   CHECK(contains(refusal({{}, good.crc32, good.file_bytes}), "does not inflate"));
   for (std::size_t i = 0; i < good.bytes.size(); ++i) {
-    std::string damaged(reinterpret_cast<const char*>(good.bytes.data()), good.bytes.size());
+    std::string damaged(text_of(good.bytes));
     damaged[i] ^= 4;
     CHECK(contains(refusal({bytes_of(damaged), good.crc32, good.file_bytes}), "damaged"));
   }

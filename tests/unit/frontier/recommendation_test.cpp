@@ -27,13 +27,14 @@ frontier::FrontierReport constrained_report_of(const Records& records, const std
                                          .reference = frontier::parse_reference(reference, objectives)});
 }
 
-std::string headline_of(const Records& records, const std::vector<std::string>& constraints = {}) {
-  const auto report = constrained_report_of(records, constraints);
+std::string headline_of(const Records& records) {
+  const auto report = constrained_report_of(records);
   return render::headline(report, report.groups.front());
 }
 
-int split_of(const frontier::FrontierReport& report, std::size_t row, std::size_t group = 0) {
-  return report.groups[group].rows[row].configuration.trial.split_points.front();
+/// The split of a row of the first group.
+int split_of(const frontier::FrontierReport& report, std::size_t row) {
+  return report.groups.front().rows[row].configuration.trial.split_points.front();
 }
 
 /// Twice, so that there is an interval, of no width.

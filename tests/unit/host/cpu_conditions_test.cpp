@@ -2,12 +2,9 @@
 #include <paretopipe/host/cpu_conditions.hpp>
 #include <paretopipe/host/process_usage.hpp>
 
-#include <filesystem>
-#include <string>
-
 #include <support/catch.hpp>
-#include <support/files.hpp>
-#include <support/temporary_folder.hpp>
+
+#include "fake_machine.hpp"
 
 using namespace paretopipe;
 using namespace paretopipe::host;
@@ -66,18 +63,10 @@ TEST_CASE("a watch reports both probes, and the CPU time between them without th
 }
 
 TEST_CASE("a watch reports how warm and how throttled the machine was before and after", "[conditions]") {
-  const support::TemporaryFolder root;
-  const auto show = [&](const std::string& millidegrees, const std::string& throttled) {
-    const auto zone = root.path() / "sys/class/thermal/thermal_zone0";
-    const auto firmware = root.path() / "sys/devices/platform/soc/soc:firmware";
-    for (const auto& folder : {zone, firmware}) std::filesystem::create_directories(folder);
-    support::write_file(zone / "type", "cpu-thermal\n");
-    support::write_file(zone / "temp", millidegrees + "\n");
-    support::write_file(firmware / "get_throttled", throttled + "\n");
-  };
-  show("48312", "0");
-  const CpuWatch watch(root.path());
-  show("81000", "80008");
+  FakeMachine machine;
+  machine.write_zone(0, "cpu-thermal", "48312").write_throttled("0");
+  const CpuWatch watch(machine.root());
+  machine.write_zone(0, "cpu-thermal", "81000").write_throttled("80008");
   const auto conditions = watch.end();
   CHECK(conditions.temperature_before_celsius == 48.312);
   CHECK(conditions.temperature_after_celsius == 81.0);
@@ -87,22 +76,15 @@ TEST_CASE("a watch reports how warm and how throttled the machine was before and
 }
 
 TEST_CASE("the clock rate of CPUs is the mean of what each shows, and absent where one shows none", "[conditions]") {
-  const support::TemporaryFolder root;
-  const auto show = [&](int cpu, const std::string& kilohertz) {
-    const auto folder = root.path() / "sys/devices/system/cpu" / ("cpu" + std::to_string(cpu)) / "cpufreq";
-    std::filesystem::create_directories(folder);
-    support::write_file(folder / "scaling_cur_freq", kilohertz);
-  };
-  show(0, "1200000\n");
-  show(3, "2000001\n");
-  show(4, "unknown\n");
-  show(5, "0\n");
-  CHECK(read_cpu_frequency_hz({3}, root.path()) == 2'000'001'000);
-  CHECK(read_cpu_frequency_hz({0, 3}, root.path()) == 1'600'000'500);
-  CHECK_FALSE(read_cpu_frequency_hz({0, 1}, root.path()).has_value());
-  CHECK_FALSE(read_cpu_frequency_hz({4}, root.path()).has_value());
-  CHECK_FALSE(read_cpu_frequency_hz({5}, root.path()).has_value());
-  CHECK_FALSE(read_cpu_frequency_hz({}, root.path()).has_value());
+  FakeMachine machine;
+  machine.write_frequency(0, "1200000").write_frequency(3, "2000001");
+  machine.write_frequency(4, "unknown").write_frequency(5, "0");
+  CHECK(read_cpu_frequency_hz({3}, machine.root()) == 2'000'001'000);
+  CHECK(read_cpu_frequency_hz({0, 3}, machine.root()) == 1'600'000'500);
+  CHECK_FALSE(read_cpu_frequency_hz({0, 1}, machine.root()).has_value());
+  CHECK_FALSE(read_cpu_frequency_hz({4}, machine.root()).has_value());
+  CHECK_FALSE(read_cpu_frequency_hz({5}, machine.root()).has_value());
+  CHECK_FALSE(read_cpu_frequency_hz({}, machine.root()).has_value());
 }
 
 TEST_CASE("conditions come back from their JSON as they were, with and without what not every machine tells",

@@ -94,9 +94,16 @@ TEST_CASE("a machine without a stage program, or with one that cannot load, meas
 
 TEST_CASE("every finding has the level of what was seen, and none is of what is unknown", "[health]") {
   constexpr auto kNothing = std::nullopt;
+  const auto with_cores = [](std::vector<CpuSet> cores) { return [cores](Observations& seen) { seen.cores = cores; }; };
+  const auto virtual_with = [](std::optional<double> steal) {
+    return [steal](Observations& seen) {
+      seen.virtual_machine = true;
+      seen.steal = steal;
+    };
+  };
   struct Case {
     const char* name;
-    void (*change)(Observations&);
+    std::function<void(Observations&)> change;
     std::optional<Level> level;  ///< none: nothing is said
   };
   for (const auto& [name, change, level] : std::vector<Case>{
@@ -107,17 +114,9 @@ TEST_CASE("every finding has the level of what was seen, and none is of what is 
            {"BLAS", [](auto& seen) { seen.blas.reset(); }, kNothing},
            {"data set", [](auto& seen) { seen.fashion_mnist = false; }, Level::warning},
            {"network tools", [](auto& seen) { seen.missing_programs = {"tc"}; }, Level::note},
-           {"cores", [](auto& seen) { seen.cores = {{0}}; }, Level::warning},
-           {"cores",
-            [](auto& seen) {
-              seen.cores = {{0, 1}};
-            },
-            Level::warning},  // threads of one core are no cores
-           {"cores",
-            [](auto& seen) {
-              seen.cores = {{0}, {1}};
-            },
-            Level::ok},
+           {"cores", with_cores({{0}}), Level::warning},
+           {"cores", with_cores({{0, 1}}), Level::warning},  // threads of one core are no cores
+           {"cores", with_cores({{0}, {1}}), Level::ok},
            {"CPU quota", [](auto& seen) { seen.cpu_quota = 3.99; }, Level::warning},
            {"CPU quota", [](auto& seen) { seen.cpu_quota = 4.0; }, Level::ok},
            {"frequency governor", [](auto& seen) { seen.governor = "performance"; }, Level::ok},
@@ -127,24 +126,9 @@ TEST_CASE("every finding has the level of what was seen, and none is of what is 
            {"turbo", [](auto& seen) { seen.turbo = true; }, Level::note},
            {"turbo", [](auto& seen) { seen.turbo.reset(); }, kNothing},
            {"virtual machine", [](auto& seen) { seen.steal.reset(); }, Level::ok},
-           {"virtual machine",
-            [](auto& seen) {
-              seen.virtual_machine = true;
-              seen.steal.reset();
-            },
-            Level::note},
-           {"virtual machine",
-            [](auto& seen) {
-              seen.virtual_machine = true;
-              seen.steal = 0.01;
-            },
-            Level::note},
-           {"virtual machine",
-            [](auto& seen) {
-              seen.virtual_machine = true;
-              seen.steal = 0.011;
-            },
-            Level::warning},
+           {"virtual machine", virtual_with(std::nullopt), Level::note},
+           {"virtual machine", virtual_with(0.01), Level::note},
+           {"virtual machine", virtual_with(0.011), Level::warning},
            {"load", [](auto& seen) { seen.load_average_1min = 0.5; }, Level::ok},
            {"load", [](auto& seen) { seen.load_average_1min = 0.6; }, Level::note},
            {"load", [](auto& seen) { seen.load_average_1min = 2.0; }, Level::note},

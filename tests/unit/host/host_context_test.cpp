@@ -1,13 +1,12 @@
 #include <paretopipe/host/host_context.hpp>
 
-#include <filesystem>
 #include <string>
 
 #include <sys/utsname.h>
 
 #include <support/catch.hpp>
-#include <support/files.hpp>
-#include <support/temporary_folder.hpp>
+
+#include "fake_machine.hpp"
 
 using namespace paretopipe::host;
 
@@ -55,16 +54,12 @@ TEST_CASE("context and state come back from JSON as they were, with and without 
 }
 
 TEST_CASE("an ARM board is described by its cores and its device tree", "[host]") {
-  const paretopipe::support::TemporaryFolder root;
-  const auto write = [&](const std::string& file, const std::string& text) {
-    std::filesystem::create_directories((root.path() / file).parent_path());
-    paretopipe::support::write_file(root.path() / file, text);
-  };
-  write("proc/cpuinfo", "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd08\n");
-  write("proc/device-tree/model", std::string("Raspberry Pi 4 Model B Rev 1.4\0", 31));
-  write("usr/lib/os-release", "PRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n");
-  write("proc/meminfo", "MemTotal: 8000 kB\n");
-  const auto context = read_host_context(root.path());
+  FakeMachine machine;
+  machine.write("proc/cpuinfo", "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd08")
+      .write("proc/device-tree/model", std::string("Raspberry Pi 4 Model B Rev 1.4\0", 31))
+      .write("usr/lib/os-release", "PRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"")
+      .write("proc/meminfo", "MemTotal: 8000 kB");
+  const auto context = read_host_context(machine.root());
   CHECK(context.cpu_model == "Cortex-A72");
   CHECK(context.board == "Raspberry Pi 4 Model B Rev 1.4");
   CHECK(context.os == "Debian GNU/Linux 12 (bookworm)");

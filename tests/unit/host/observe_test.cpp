@@ -1,4 +1,3 @@
-#include <paretopipe/host/control_groups.hpp>
 #include <paretopipe/host/observe.hpp>
 
 #include <algorithm>
@@ -6,31 +5,11 @@
 #include <string>
 
 #include <support/catch.hpp>
-#include <support/files.hpp>
-#include <support/temporary_folder.hpp>
+
+#include "fake_machine.hpp"
 
 using namespace paretopipe::host;
 using Paths = std::vector<std::filesystem::path>;
-
-namespace {
-
-/// A root folder with the files of a machine that nobody has at hand.
-class FakeMachine {
- public:
-  FakeMachine& write(const std::string& file, const std::string& text) {
-    std::filesystem::create_directories((root_.path() / file).parent_path());
-    paretopipe::support::write_file(root_.path() / file, text + "\n");
-    return *this;
-  }
-
-  Observations observe() const { return paretopipe::host::observe(std::nullopt, root_.path()); }
-  std::int64_t usable_memory_bytes() const { return paretopipe::host::usable_memory_bytes(root_.path()); }
-
- private:
-  paretopipe::support::TemporaryFolder root_;
-};
-
-}  // namespace
 
 TEST_CASE("an empty machine is observed without complaint, and nothing is made up", "[observe]") {
   const FakeMachine machine;
@@ -255,6 +234,7 @@ TEST_CASE("a libblas that is nothing better is the reference BLAS, a LibTorch th
   CHECK(blas.kind == Blas::Kind::reference);
   CHECK(blas.library == "/usr/lib/x86_64-linux-gnu/blas/libblas.so.3.11.0");
   CHECK(find_blas({"/opt/libtorch/lib/libtorch_cpu.so", "/lib/libm.so.6"}).value().kind == Blas::Kind::bundled);
+  CHECK(find_blas({"/home/atlas/lib/libtorch_cpu.so", "/lib/libm.so.6"}).value().kind == Blas::Kind::bundled);
   CHECK_FALSE(find_blas({"/lib/libblas.so.3", "/lib/libm.so.6"}));
   CHECK_FALSE(find_blas({}));
 }

@@ -3,14 +3,14 @@
 #include <paretopipe/launch/child_process.hpp>
 #include <paretopipe/launch/guard.hpp>
 
-#include <array>
 #include <chrono>
 
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 
 #include <support/catch.hpp>
 #include <support/message_of.hpp>
+
+#include "shell_child.hpp"
 
 using namespace paretopipe;
 using namespace paretopipe::launch;
@@ -22,7 +22,7 @@ namespace {
 /// A launcher that runs `script`, and the driver's end of its stdin and stdout.
 class Launcher {
  public:
-  explicit Launcher(const std::string& script) : Launcher(script, connect()) {}
+  explicit Launcher(const std::string& script) : Launcher(script, testing::socket_pair()) {}
 
   GuardAnswer meet(Nanoseconds patience = 30s, int interrupt = -1, const GuardOrder& order = {}) {
     return meet_guard(control_.get(), order, Clock::now() + patience, interrupt);
@@ -37,16 +37,7 @@ class Launcher {
   }
 
  private:
-  using Ends = std::pair<FileDescriptor, FileDescriptor>;
-
-  static Ends connect() {
-    std::array<int, 2> ends{};
-    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-      throw system_error("make a socketpair", errno);
-    return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
-  }
-
-  Launcher(const std::string& script, Ends ends)
+  Launcher(const std::string& script, std::pair<FileDescriptor, FileDescriptor> ends)
       : control_(std::move(ends.first)),
         process_({.argv = {"/bin/sh", "-c", script}, .control_is_stdio = true}, std::move(ends.second)) {}
 

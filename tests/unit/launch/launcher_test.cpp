@@ -8,16 +8,17 @@
 #include <support/files.hpp>
 #include <support/temporary_folder.hpp>
 
+#include "shell_child.hpp"
+
 using namespace paretopipe;
 using namespace paretopipe::launch;
 
 namespace {
 
-constexpr int kPatienceMs = 30'000;
-
 std::string output_of_shell(const std::string& script,
                             std::vector<std::pair<std::string, std::string>> environment = {}) {
-  return run_command({.argv = {"/bin/sh", "-c", script}, .environment = std::move(environment)}, kPatienceMs).output;
+  return run_command({.argv = {"/bin/sh", "-c", script}, .environment = std::move(environment)}, testing::kPatienceMs)
+      .output;
 }
 
 }  // namespace

@@ -27,11 +27,20 @@ inline std::ptrdiff_t open_descriptors() {
   return std::distance(begin(all), end(all));
 }
 
-/// A shell that runs `script`, whose descriptor 3 is the other end of `control`.
+/// Both ends of a stream that goes in both directions.
+inline std::pair<FileDescriptor, FileDescriptor> socket_pair() {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    throw system_error("make a socketpair", errno);
+  }
+  return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
+}
+
+/// A shell that runs `script`, whose descriptor 3 is its control link.
 class ShellChild {
  public:
   explicit ShellChild(const std::string& script, std::vector<std::pair<std::string, std::string>> environment = {})
-      : ShellChild(script, std::move(environment), connect()) {}
+      : ShellChild(script, std::move(environment), socket_pair()) {}
 
   launch::ChildProcess& process() { return process_; }
 
@@ -54,17 +63,8 @@ class ShellChild {
   }
 
  private:
-  using Ends = std::pair<FileDescriptor, FileDescriptor>;
-
-  static Ends connect() {
-    std::array<int, 2> ends{};
-    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-      throw system_error("make a socketpair", errno);
-    }
-    return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
-  }
-
-  ShellChild(const std::string& script, std::vector<std::pair<std::string, std::string>> environment, Ends ends)
+  ShellChild(const std::string& script, std::vector<std::pair<std::string, std::string>> environment,
+             std::pair<FileDescriptor, FileDescriptor> ends)
       : control_(std::move(ends.first)),
         process_({{"/bin/sh", "-c", script}, std::move(environment)}, std::move(ends.second)) {}
 

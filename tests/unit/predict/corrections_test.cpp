@@ -22,10 +22,7 @@ namespace {
 constexpr int kFittedBlocks = 24;
 
 Question two_devices() {
-  Question question{
-      .profiles = {a_profile({std::vector<int>(kFittedBlocks, 20), std::vector<int>(kFittedBlocks, 15)})}};
-  question.depth = 100;
-  return question;
+  return question_of({std::vector<int>(kFittedBlocks, 20), std::vector<int>(kFittedBlocks, 15)});
 }
 
 /// What a pipeline with these corrections would measure, times `noise()`.
@@ -35,7 +32,7 @@ std::vector<TrialRecord> measured_with(const Corrections& truth, const std::vect
   question.corrections = truth;
   std::vector<TrialRecord> records;
   for (const int split : splits) {
-    const auto predicted = predict::predict_splits(question, {{{split}}}).front();
+    const auto predicted = predict_split(question, {{split}});
     auto& record = records.emplace_back();
     record.trial.model = "m";
     record.trial.batch = 2;
@@ -138,7 +135,7 @@ TEST_CASE("without enough splits that a stage bounds, the pace alone is that of 
   question.profiles.front().links.front().rate_bit_per_s = 1e6;  // the link bounds every cut
   auto records = measured_with(kTruth, {3, 5, 11, 14, 24}, exactly);
   for (auto& record : records) {
-    const auto split = predict::predict_splits(question, {record.trial.cut()}).front();
+    const auto split = predict_split(question, record.trial.cut());
     record.summary->latency->p50_ns = split.latency_ns.value;
     record.summary->throughput_image_per_s = split.throughput_image_per_s.value;
   }
@@ -153,7 +150,7 @@ TEST_CASE("a link that is predicted much too long for one split decides nothing 
   question.profiles.front().links.front().rate_bit_per_s = 1e6;
   auto records = measured_with(kTruth, {3, 5, 11, 14, 19}, exactly);
   for (auto& record : records) {
-    const auto split = predict::predict_splits(question, {record.trial.cut()}).front();
+    const auto split = predict_split(question, record.trial.cut());
     const double link = split.link_ns.front().value;
     REQUIRE(link > 0.5 * split.latency_ns.value);
     record.summary->latency->p50_ns =
@@ -163,14 +160,13 @@ TEST_CASE("a link that is predicted much too long for one split decides nothing 
 }
 
 TEST_CASE("where cuts differ too little to tell a pace from a hand-over, noise does not decide between them") {
-  auto question = two_devices();
   std::vector<int> alike(kFittedBlocks, 20);
   alike[9] = 23;
-  question.profiles = {a_profile({std::vector<int>(kFittedBlocks, 20), alike})};
+  const auto question = question_of({std::vector<int>(kFittedBlocks, 20), alike});
   auto records = measured_with(kTruth, {6, 8, 10, 12}, exactly);
   const std::vector noise{0.99, 1.01, 1.01, 0.99};
   for (std::size_t i = 0; i < records.size(); ++i) {
-    const auto split = predict::predict_splits(question, {records[i].trial.cut()}).front();
+    const auto split = predict_split(question, records[i].trial.cut());
     records[i].summary->latency->p50_ns = split.latency_ns.value * 1.1 * noise[i];
   }
   const auto fitted = predict::fit(question, records);

@@ -66,8 +66,7 @@ inline predict::Question random_question(std::mt19937_64& random) {
   for (auto& device : times) {
     for (int i = 0; i < blocks; ++i) device.push_back(draw(1, 60));
   }
-  predict::Question question{.profiles = {a_profile(times)}};
-  question.depth = 100;
+  auto question = question_of(times);
   for (auto& device : question.profiles.front().devices) {
     for (auto& run : device.runs) *run.memory_bytes = (run.end - run.begin) * 1000 + draw(0, 5) * 100;
   }

@@ -86,8 +86,7 @@ TEST_CASE("the other runs of a long model are estimated, as closely as it says o
 
 TEST_CASE("a long model is predicted, with a band for what was estimated, and its memory is no less than it needs") {
   const Truth truth;
-  predict::Question question{.profiles = {long_profile(truth, 0.02)}};
-  question.depth = 100;
+  predict::Question question{.profiles = {long_profile(truth, 0.02)}, .depth = 100};
   for (auto& link : question.profiles.front().links) link.rate_bit_per_s = 8e9;
   const auto prediction = predict::predict(question);
   CHECK(prediction.estimated_within > 0);
@@ -96,7 +95,7 @@ TEST_CASE("a long model is predicted, with a band for what was estimated, and it
   chain.devices.push_back(chain.devices.front());
   chain.links = {{0, 1, 2'000'000, 8e9}, {1, 2, 2'000'000, 8e9}, {2, 0, 2'000'000, 8e9}};
   question.profiles = {chain};
-  const auto split = predict::predict_splits(question, {{{30, 71}}}).front();
+  const auto split = predict_split(question, {{30, 71}});
   CHECK(split.stage_ns[1].contains(truth.ns(30, 71)));
   CHECK(split.memory_bytes[1].value() >= 41'000);
   CHECK(split.memory_bytes[1].value() <= 70'000);

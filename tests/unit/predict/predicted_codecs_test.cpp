@@ -22,10 +22,9 @@ constexpr double kLinksMs = 2.004;
 }  // namespace
 
 TEST_CASE("with a codec fewer bytes cross, which the stage before encodes and the stage behind decodes") {
-  Question question{.profiles = {a_profile({{20, 20, 20}, {20, 20, 20}})}};
-  question.depth = 100;
+  auto question = question_of({{20, 20, 20}, {20, 20, 20}});
   add_codec(question.profiles.front(), "uniform8", 4, {3}, {2});
-  const auto cut = predict::predict_splits(question, {{{1}, "uniform8"}}).front();
+  const auto cut = predict_split(question, {{1}, "uniform8"});
   CHECK(cut.codec == "uniform8");
   CHECK(cut.payload_bytes == std::vector<std::int64_t>{25'000, 40});  // results go back as they are
   CHECK(cut.stage_ns.front().value == Approx(20 * kMs));
@@ -34,22 +33,21 @@ TEST_CASE("with a codec fewer bytes cross, which the stage before encodes and th
   CHECK(cut.latency_ns.value == Approx((60 + 3 + 2 + kCrossingMs / 4 + kLinksMs) * kMs));
   CHECK(cut.throughput_image_per_s.value == Approx(2 / 0.042));
   CHECK(cut.bottleneck == Bottleneck{Bottleneck::Kind::stage, 1});
-  const auto remote = predict::predict_splits(question, {{{0}, "uniform8"}}).front();
+  const auto remote = predict_split(question, {{0}, "uniform8"});
   CHECK(remote.payload_bytes.front() == 50'000);
   CHECK(remote.latency_ns.value == Approx((60 + 3 + 2 + kCrossingMs / 2 + kLinksMs) * kMs));
-  const auto local = predict::predict_splits(question, {{{3}, "uniform8"}}).front();
+  const auto local = predict_split(question, {{3}, "uniform8"});
   CHECK(local.codec == "none");
   CHECK(local.latency_ns.value == Approx(60 * kMs));
 }
 
 TEST_CASE("with a CPU to spare the longer of computing and coding keeps the next batch off, and the latency has both") {
-  Question question{.profiles = {a_profile({{20, 20, 20}, {20, 20, 20}})}};
-  question.depth = 100;
+  auto question = question_of({{20, 20, 20}, {20, 20, 20}});
   add_codec(question.profiles.front(), "uniform8", 4, {30}, {2});
   auto& devices = question.profiles.front().devices;
   const auto of_first_device = [&](const char* cpus) {
     devices[0].cpus = cpus;
-    return predict::predict_splits(question, {{{1}, "uniform8"}}).front();
+    return predict_split(question, {{1}, "uniform8"});
   };
   devices[1].cpus = "8,9";
   const auto beside = of_first_device("0-1"), in_turns = of_first_device("0");

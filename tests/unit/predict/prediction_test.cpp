@@ -25,10 +25,7 @@ constexpr double kFixedMs = 1;
 constexpr double kResultMs = 0.004;
 
 Prediction predict_of(const std::vector<std::vector<int>>& block_ms, int depth = 100) {
-  Question question;
-  question.profiles = {a_profile(block_ms)};
-  question.depth = depth;
-  return predict::predict(question);
+  return predict::predict(question_of(block_ms, depth));
 }
 
 const predict::PredictedSplit& split_at(const Prediction& prediction, const std::vector<int>& points) {
@@ -121,9 +118,7 @@ TEST_CASE("every partition is considered: the frontier is that of all of them") 
 }
 
 TEST_CASE("a network that one does not have replaces the rate and adds its delay") {
-  Question question;
-  question.profiles = {a_profile({{50, 50}, {50, 50}})};
-  question.depth = 100;
+  auto question = question_of({{50, 50}, {50, 50}});
   question.network = experiment::NetworkProfile{"slow", {}, {}};
   question.network->forward.rate_bit_per_s = 8'000'000;
   question.network->forward.delay = std::chrono::milliseconds(7);
@@ -158,15 +153,13 @@ TEST_CASE("the cut that is chosen moves with the devices' speeds and the network
   std::set<int> chosen;
   for (const auto& [first_ms, second_ms] : {std::pair(12, 4), std::pair(4, 12)}) {
     for (const double megabit_per_s : {1000.0, 50.0}) {
-      Question question;
-      question.profiles = {a_profile({std::vector<int>(kBlocks, first_ms), std::vector<int>(kBlocks, second_ms)})};
+      auto question = question_of({std::vector<int>(kBlocks, first_ms), std::vector<int>(kBlocks, second_ms)});
       for (auto& link : question.profiles.front().links) link.rate_bit_per_s = 1e11;
       auto& model = question.profiles.front().model;
       model.input_bytes = static_cast<std::int64_t>(kKilobytes[0] * 1000);
       for (std::size_t i = 0; i < kBlocks; ++i) {
         model.blocks[i].activation_bytes = static_cast<std::int64_t>(kKilobytes[i + 1] * 1000);
       }
-      question.depth = 100;
       question.shaping = experiment::Shaping::emulated;  // counts no headers
       question.network = experiment::NetworkProfile{"asked", {}, {}};
       question.network->forward.rate_bit_per_s = static_cast<std::int64_t>(megabit_per_s * 1e6);
@@ -197,11 +190,9 @@ TEST_CASE("the cut that is chosen moves with the devices' speeds and the network
 }
 
 TEST_CASE("in any order the fast device comes where it is worth most, and everything may be on one device") {
-  Question question;
-  question.profiles = {a_profile({{10, 80}, {80, 10}, {200, 200}})};
+  auto question = question_of({{10, 80}, {80, 10}, {200, 200}});
   question.network = experiment::NetworkProfile{};
   question.stages = 2;
-  question.depth = 100;
   question.any_order = true;
   const auto prediction = predict::predict(question);
   REQUIRE(prediction.frontier.size() == 1);
@@ -215,8 +206,7 @@ TEST_CASE("in any order the fast device comes where it is worth most, and everyt
 }
 
 TEST_CASE("a device computes only what fits into its memory") {
-  Question question;
-  question.profiles = {a_profile({{10, 10, 10}, {10, 10, 10}})};  // a megabyte a block
+  Question question{.profiles = {a_profile({{10, 10, 10}, {10, 10, 10}})}};  // a megabyte a block
   question.memory_bytes = {1'500'000, 4'000'000};
   const auto prediction = predict::predict(question);
   for (const auto& split : prediction.frontier) CHECK(split.stages.front().end <= 1);
@@ -244,11 +234,9 @@ TEST_CASE("questions that have no answer are refused in a sentence") {
 }
 
 TEST_CASE("stages on the same CPUs of a machine take turns, and a quota takes its share of their time") {
-  Question question;
-  question.profiles = {a_profile({{20, 20, 20}, {20, 20, 20}})};
-  question.depth = 100;
+  auto question = question_of({{20, 20, 20}, {20, 20, 20}});
   for (auto& device : question.profiles.front().devices) device.cpus = "0";
-  const auto cut = [&] { return predict::predict_splits(question, {{{1}}}).front(); };
+  const auto cut = [&] { return predict_split(question, {{1}}); };
   CHECK(cut().throughput_image_per_s.value == Approx(2 / 0.060));
   CHECK(cut().bottleneck == Bottleneck{Bottleneck::Kind::cpus, 0});
   CHECK(predict::predict(question).frontier.size() == 1);  // so a cut only adds a link
@@ -261,8 +249,7 @@ TEST_CASE("stages on the same CPUs of a machine take turns, and a quota takes it
 }
 
 TEST_CASE("with a quota, which makes some rounds short and others long, a device takes their mean") {
-  Question question;
-  question.profiles = {a_profile({{20}})};
+  Question question{.profiles = {a_profile({{20}})}};
   question.profiles.front().devices.front().runs.front().compute_ns = {10'000'000, 10'000'000, 40'000'000};
   CHECK(predict::predict(question).frontier.front().latency_ns.value == Approx(10 * kMs));
   question.profiles.front().devices.front().cpu_quota = 0.5;
@@ -306,18 +293,17 @@ TEST_CASE("too many partitions to try one by one are refused") {
 }
 
 TEST_CASE("images that arrive on their own wait in one queue, and a rate that nothing keeps up with has no latency") {
-  Question question{.profiles = {a_profile({{50, 50}, {50, 50}})}};
-  question.depth = 100;
+  auto question = question_of({{50, 50}, {50, 50}});
   question.rate_image_per_s = 20;  // ten batches a second, of 50 ms each
-  const auto cut = predict::predict_splits(question, {{{1}}}).front();
+  const auto cut = predict_split(question, {{1}});
   REQUIRE(cut.server.has_value());
   CHECK(cut.server->mean_ns.value == Approx(cut.latency_ns.value + 25 * kMs));
   CHECK(cut.server->p99_ns.value > cut.server->mean_ns.value);
   CHECK(cut.server->mean_ns.low < cut.server->mean_ns.value);
   CHECK(cut.server->mean_ns.high > cut.server->mean_ns.value);
   question.rate_image_per_s = 40;
-  CHECK_FALSE(predict::predict_splits(question, {{{1}}}).front().server.has_value());
+  CHECK_FALSE(predict_split(question, {{1}}).server.has_value());
   question.rate_image_per_s = 10;
   question.depth = 1;
-  CHECK_FALSE(predict::predict_splits(question, {{{1}}}).front().server.has_value());
+  CHECK_FALSE(predict_split(question, {{1}}).server.has_value());
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/analysis/predict/prediction.hpp>
 #include <paretopipe/analysis/predict/profile.hpp>
 
 #include <string>
@@ -66,6 +67,15 @@ inline void add_codec(predict::Profile& profile, const std::string& name, std::i
                                {decode_ns, decode_ns, decode_ns}});
     }
   }
+}
+
+/// A pipeline of such devices. A hundred batches in flight are so many that their number bounds nothing.
+inline predict::Question question_of(const std::vector<std::vector<int>>& block_ms, int depth = 100) {
+  return {.profiles = {a_profile(block_ms)}, .depth = depth};
+}
+
+inline predict::PredictedSplit predict_split(const predict::Question& question, const experiment::Cut& cut) {
+  return predict::predict_splits(question, {cut}).front();
 }
 
 }  // namespace paretopipe::testing

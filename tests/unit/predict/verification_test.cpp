@@ -73,7 +73,7 @@ TEST_CASE("what was measured with a codec is held against what is predicted with
 }
 
 TEST_CASE("all remote is predicted, too: the input crosses, and nothing is computed on the first device") {
-  const auto split = predict::predict_splits(question(), {{{0}}}).front();
+  const auto split = predict_split(question(), {{0}});
   CHECK(split.payload_bytes == std::vector<std::int64_t>{200'000, 40});
   CHECK(split.latency_ns.value == Approx((100 + 20 + 2 + 0.004) * kMs));
 }
@@ -102,7 +102,7 @@ TEST_CASE("records of anything else are left out, and it is an error if none is 
 
 TEST_CASE("splits that the model or the pipeline does not have are refused") {
   const auto refusal = [](const std::vector<int>& split) {
-    return support::message_of<UsageError>([&] { predict::predict_splits(question(), {{split}}); });
+    return support::message_of<UsageError>([&] { predict_split(question(), {split}); });
   };
   CHECK(contains(refusal({3}), "has none such in 2 stages"));
   CHECK(contains(refusal({-1}), "has none such"));

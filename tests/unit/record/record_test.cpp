@@ -76,7 +76,7 @@ TEST_CASE(
     auto damaged = json(record);
     damaged["offline"]["chunks"] = damage;
     CAPTURE(damage);
-    CHECK_FALSE(complaint_about(damaged).empty());
+    CHECK_THROWS_AS(damaged.get<TrialRecord>(), UsageError);
   }
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("a record with Server phases comes back as it was, and has them exactl
   auto record = ok_record();
   CHECK_FALSE(json(record).contains("server"));
   record.trial.server = experiment::ServerLoad{0, experiment::parse_latency_bound("p99 < 1ms"), 2};
-  CHECK_FALSE(complaint_about(json(record)).empty());
+  CHECK_THROWS_AS(json(record).get<TrialRecord>(), UsageError);
   record.server.emplace();
   record.server->runs = {{12.5, 1, {{0, 1}, {2, 3}, {4, 5}}, {{1, 2, 3, 4, 5, 6, 7, 8}, 9, 10, true, 11}}};
   record.server->max_rate = record::MaxRate{3.5, std::nullopt};
@@ -101,12 +101,12 @@ TEST_CASE("a record with Server phases comes back as it was, and has them exactl
   CHECK_FALSE(json(record)["server"]["max_rate"].contains("missed_image_per_s"));
   auto without_load = record;
   without_load.trial.server.reset();
-  CHECK_FALSE(complaint_about(json(without_load)).empty());
+  CHECK_THROWS_AS(json(without_load).get<TrialRecord>(), UsageError);
   for (const auto& damage : {json(7), json(nullptr), json::object(), json{{"runs", {1}}}, json{{"runs", "x"}}}) {
     auto damaged = json(record);
     damaged["server"] = damage;
     CAPTURE(damage);
-    CHECK_FALSE(complaint_about(damaged).empty());
+    CHECK_THROWS_AS(damaged.get<TrialRecord>(), UsageError);
   }
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("a record has the phases of its trial, and no number of another one") 
   CAPTURE(to_string(phases));
   auto record = ok_record();
   record.trial.phases = phases;
-  CHECK_FALSE(complaint_about(json(record)).empty());
+  CHECK_THROWS_AS(json(record).get<TrialRecord>(), UsageError);
   auto& summary = *record.summary;
   if (phases == experiment::Phases::single_stream) {
     record.offline.reset();
@@ -131,10 +131,10 @@ TEST_CASE("a record has the phases of its trial, and no number of another one") 
   CHECK(there_and_back(record) == record);
   auto of_both = record;
   of_both.trial.phases = experiment::Phases::both;
-  CHECK_FALSE(complaint_about(json(of_both)).empty());
+  CHECK_THROWS_AS(json(of_both).get<TrialRecord>(), UsageError);
   auto zero = json(record);
   zero["summary"][phases == experiment::Phases::offline ? "latency" : "throughput_image_per_s"] = 0;
-  CHECK_FALSE(complaint_about(zero).empty());
+  CHECK_THROWS_AS(zero.get<TrialRecord>(), UsageError);
 }
 
 TEST_CASE("what is known of some records only comes back as it was, and is missing where it is not known") {
@@ -214,7 +214,7 @@ TEST_CASE("what is known of some records only comes back as it was, and is missi
     if (!expected.is_object()) continue;
     auto damaged = written;
     damaged.at(pointer).erase(expected.begin().key());
-    CHECK_FALSE(complaint_about(damaged).empty());
+    CHECK_THROWS_AS(damaged.get<TrialRecord>(), UsageError);
   }
   auto record = ok_record();
   record.slow_downs = {{true, 1, 20, 1e6, 2.5e6}, {false, 0, 9, 3, 7}};

@@ -94,7 +94,7 @@ inline std::string line_of(const record::TrialRecord& record) {
   return nlohmann::json(record).dump() + "\n";
 }
 
-/// As a store keeps it, as its so-many-th record.
+/// The record as a store keeps it, which numbers its records from 1.
 inline record::TrialRecord at(int position, record::TrialRecord record) {
   record.provenance.position = position;
   return record;

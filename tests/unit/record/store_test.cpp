@@ -69,19 +69,18 @@ TEST_CASE("of several records of one trial the last one counts") {
 }
 
 TEST_CASE("records are numbered in the order in which they were measured, and a sweep that is resumed counts on") {
-  const support::TemporaryFolder folder;
-  append_all(folder.path(), {failed_record(0), ok_record(0)});
-  append_all(folder.path(), {ok_record(1), ok_record(2)}, true);
-  const auto set = read_records(folder.path());
+  const Results results;
+  append_all(results.path(), {failed_record(0), ok_record(0)});
+  append_all(results.path(), {ok_record(1), ok_record(2)}, true);
+  const auto set = read_records(results.path());
   std::vector<int> positions;
   for (const auto& record : set.records) positions.push_back(record.provenance.position.value());
   CHECK(positions == std::vector{2, 3, 4});
   CHECK(set.replaced.at(0).provenance.position == 1);
   // What a kill left of a record is cut off, and was no measurement.
-  const auto file = folder.path() / "records.jsonl";
-  support::write_file(file, support::read_file(file) + "{\"schema\":");
-  append_all(folder.path(), {ok_record(3)}, true);
-  CHECK(read_records(folder.path()).records.back().provenance.position == 5);
+  support::write_file(results.file, support::read_file(results.file) + "{\"schema\":");
+  append_all(results.path(), {ok_record(3)}, true);
+  CHECK(read_records(results.path()).records.back().provenance.position == 5);
   CHECK_FALSE(nlohmann::json(ok_record(0)).at("provenance").contains("position"));
 }
 
@@ -98,15 +97,14 @@ TEST_CASE("a file that is cut anywhere keeps its whole lines, and a resumed swee
   const auto first_line = line_of(ok_record(0)).size();
   for (std::size_t length = 1; length < whole.size(); length += length < first_line - 2 ? 101 : 29) {
     CAPTURE(length);
-    const support::TemporaryFolder folder;
-    const auto file = folder.path() / "records.jsonl";
-    support::write_file(file, whole.substr(0, length));
-    const auto set = read_records(file);
+    const Results results;
+    support::write_file(results.file, whole.substr(0, length));
+    const auto set = read_records(results.file);
     REQUIRE(set.records.size() == (length < first_line ? 0U : 1U));
     REQUIRE(set.warnings.size() == (length == first_line ? 0U : 1U));
 
-    append_all(folder.path(), {failed_record(2)}, true);
-    const auto resumed = read_records(file);
+    append_all(results.path(), {failed_record(2)}, true);
+    const auto resumed = read_records(results.file);
     REQUIRE(resumed.warnings.empty());
     REQUIRE(resumed.records.size() == set.records.size() + 1);
     REQUIRE(resumed.records.back() == at(static_cast<int>(set.records.size()) + 1, failed_record(2)));
@@ -242,26 +240,26 @@ TEST_CASE("a refused writer leaves an unfinished line of the first one alone") {
 }
 
 TEST_CASE("existing records are neither overwritten nor continued unless asked for") {
-  const support::TemporaryFolder folder;
-  { RecordStore(folder.path(), false).append(ok_record()); }
-  const auto before = support::read_file(folder.path() / "records.jsonl");
-  CHECK(contains(complaint_of_opening<UsageError>(folder.path(), false), "--resume"));
-  CHECK(support::read_file(folder.path() / "records.jsonl") == before);
-  CHECK_NOTHROW(RecordStore(folder.path(), true));  // and the refusal holds no lock
+  const Results results;
+  append_all(results.path(), {ok_record()});
+  const auto before = support::read_file(results.file);
+  CHECK(contains(complaint_of_opening<UsageError>(results.path(), false), "--resume"));
+  CHECK(support::read_file(results.file) == before);
+  CHECK_NOTHROW(RecordStore(results.path(), true));  // and the refusal holds no lock
 }
 
 TEST_CASE("a store that nothing was appended to leaves nothing that it made, and what was there before") {
   const support::TemporaryFolder folder;
-  { const record::RecordStore store(folder.path() / "new", false); }
+  { const RecordStore store(folder.path() / "new", false); }
   CHECK_FALSE(std::filesystem::exists(folder.path() / "new"));
 
   std::filesystem::create_directory(folder.path() / "mine");
-  { const record::RecordStore store(folder.path() / "mine", false); }
+  { const RecordStore store(folder.path() / "mine", false); }
   CHECK(std::filesystem::exists(folder.path() / "mine"));
   CHECK_FALSE(std::filesystem::exists(folder.path() / "mine" / "records.jsonl"));
 
   std::ofstream(folder.path() / "mine" / "records.jsonl").flush();
-  { const record::RecordStore store(folder.path() / "mine", true); }
+  { const RecordStore store(folder.path() / "mine", true); }
   CHECK(std::filesystem::exists(folder.path() / "mine" / "records.jsonl"));
   CHECK_NOTHROW(RecordStore(folder.path() / "mine", false));  // an empty file is as good as none
 }

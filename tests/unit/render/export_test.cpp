@@ -26,8 +26,17 @@ using Selection = render::TrialSelection;
 
 namespace {
 
+record::TrialRecord plain_record(int split = 3) {
+  return make_record(make_trial(split), {5000, 4000, 3000, 2000}, 8000);
+}
+
 render::Export export_as(const char* layout, const std::vector<record::TrialRecord>& records) {
   return render::find_export_layout(layout).make(records);
+}
+
+/// The text of the first file.
+std::string text_as(const char* layout, const std::vector<record::TrialRecord>& records) {
+  return export_as(layout, records).files.at(0).content;
 }
 
 }  // namespace
@@ -38,7 +47,7 @@ TEST_CASE("an unknown layout is refused with the names of the known ones") {
 }
 
 TEST_CASE("the layout of loads has a row for every rate, and leaves out by name what has none") {
-  auto record = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
+  auto record = plain_record();
   record.trial.server = experiment::ServerLoad{0, experiment::parse_latency_bound("max < 20ns"), 2};
   record.server.emplace();
   record.server->runs.resize(2);
@@ -48,7 +57,7 @@ TEST_CASE("the layout of loads has a row for every rate, and leaves out by name 
   record.server->runs[1].summary = {{2, 1, 2, 3, 4, 5, 6, 70}, 24, 11.5, true, 0.5};
   auto failed = record;
   failed.server.reset();
-  const auto made = export_as("load", {record, make_record(make_trial(4), {5000, 4000, 3000, 2000}, 8000), failed});
+  const auto made = export_as("load", {record, plain_record(4), failed});
   REQUIRE(made.files.size() == 1);
   CHECK(made.files[0].content == golden("report/load.csv", made.files[0].content));
   REQUIRE(made.left_out.size() == 2);
@@ -85,8 +94,8 @@ std::vector<Row> rows_of(const std::string& csv) {
   while (std::getline(stream, line)) {
     const auto values = cells(line);
     REQUIRE(values.size() == heading.size());
-    for (std::size_t i = 0; i < heading.size(); ++i)
-      (i == 0 ? rows.emplace_back() : rows.back())[heading[i]] = values[i];
+    auto& row = rows.emplace_back();
+    for (std::size_t i = 0; i < heading.size(); ++i) row[heading[i]] = values[i];
   }
   return rows;
 }
@@ -106,8 +115,7 @@ std::int64_t sum_of_parts(const Row& row) {
 }  // namespace
 
 TEST_CASE("the batches' CSV has a row for every batch of both phases, whose parts add up to its latency") {
-  const auto records = testing::sweep();
-  const auto made = export_as("batches", records);
+  const auto made = export_as("batches", testing::sweep());
   CHECK(made.files.at(0).path == "batches.csv");
   const auto rows = rows_of(made.files[0].content);
   CHECK(rows.size() == 10 * 2 * 10);  // ok trials, phases, batches
@@ -124,11 +132,11 @@ TEST_CASE("the batches' CSV has a row for every batch of both phases, whose part
 }
 
 TEST_CASE("the batches' CSV has a row for every micro-batch, and the last one's latency is the batch's") {
-  auto record = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
+  auto record = plain_record();
   record.trial.micro_batch = 4;
   record.single_stream = testing::micro_batched(*record.single_stream, 2);
   record.offline = testing::micro_batched(*record.offline, 2);
-  const auto rows = rows_of(export_as("batches", {record}).files.at(0).content);
+  const auto rows = rows_of(text_as("batches", {record}));
   REQUIRE(rows.size() == 2 * 5 * 2);
   const auto latencies = stats::breakdown(*record.single_stream).latency_ns;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -141,12 +149,12 @@ TEST_CASE("the batches' CSV has a row for every micro-batch, and the last one's 
 }
 
 TEST_CASE("the batches' CSV has every moment, and empty cells for what a pipeline does not have") {
-  auto three_stages = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
+  auto three_stages = plain_record();
   std::mt19937 random(7);
   three_stages.single_stream = testing::random_samples(random, 3, 5, 1);
   three_stages.offline = testing::random_samples(random, 3, 5, 1);
   const auto local = make_record(make_trial(10), {5000, 0, 0, 0}, 0);
-  const auto rows = rows_of(export_as("batches", {three_stages, local}).files.at(0).content);
+  const auto rows = rows_of(text_as("batches", {three_stages, local}));
   REQUIRE(rows.size() == 10 + 20);
   const auto& stage = three_stages.offline->stages[2];
   const auto& row = rows[5 + 3];
@@ -178,17 +186,12 @@ TEST_CASE("the names of the moments are the records'") {
 
 TEST_CASE(
     "the stages' CSV has a row for every stage that took part, with what it used, and nothing that is not known") {
-  auto record = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
+  auto record = plain_record();
   record.stages.assign(2, {});
   record.stages[1].cpus = "2,3";
   record.stages[1].peak_rss_bytes = 7;
   record.stages[1].memory = host::StageMemory{4, 5, 6};
-  record.stages[1].usage = {.user_time_ns = 11,
-                            .system_time_ns = 12,
-                            .minor_page_faults = 13,
-                            .major_page_faults = 14,
-                            .voluntary_context_switches = 15,
-                            .involuntary_context_switches = 16};
+  record.stages[1].usage = {11, 12, 13, 14, 15, 16};
   record.stages[1].gpu = host::GpuUsage{.utilisation = 0.75, .samples = 4};
   record.stages[1].emulated_device = record::EmulatedDevice{
       .profile = "a board", .device = 1, .cpu_quota = 0.45, .memory_limit_bytes = 512, .cgroup_version = 2};
@@ -203,20 +206,19 @@ TEST_CASE(
 
 TEST_CASE("trials of one phase are exported in every layout that can say them, without the other phase") {
   const auto phases = GENERATE(experiment::Phases::single_stream, experiment::Phases::offline);
-  const auto record = testing::in_phases(make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000), phases);
+  const auto record = testing::in_phases(plain_record(), phases);
   const bool alone = phases == experiment::Phases::single_stream;
   CAPTURE(to_string(phases));
-  const auto batches = export_as("batches", {record}).files.at(0).content;
+  const auto batches = text_as("batches", {record});
   CHECK(std::count(batches.begin(), batches.end(), '\n') == 1 + 10);
   CHECK(contains(batches, ",single_stream,") == alone);
   CHECK(contains(batches, ",offline,") != alone);
-  const auto stages = export_as("stages", {record}).files.at(0).content;
-  CHECK(std::count(stages.begin(), stages.end(), '\n') == 1 + 2);
-  const auto json = nlohmann::json::parse(export_as("jsonl", {record}).files.at(0).content);
+  CHECK(std::ranges::count(text_as("stages", {record}), '\n') == 1 + 2);
+  const auto json = nlohmann::json::parse(text_as("jsonl", {record}));
   CHECK(json.contains("latency_p50_ns") == alone);
   CHECK(json.contains("throughput_image_per_s") != alone);
   CHECK(json.at("phases") == to_string(phases));
-  const auto trace = nlohmann::json::parse(export_as("trace", {record}).files.at(0).content);
+  const auto trace = nlohmann::json::parse(text_as("trace", {record}));
   CHECK(contains(trace.at("otherData").at("time").get<std::string>(), "the only one"));
   for (const auto& event : trace.at("traceEvents")) {
     if (event.at("ph") == "M") continue;
@@ -229,34 +231,30 @@ TEST_CASE("trials of one phase are exported in every layout that can say them, w
   auto loaded = record;
   loaded.trial.server = experiment::ServerLoad{12.5, std::nullopt, 2};
   loaded.server.emplace().runs.resize(1);
-  CHECK(contains(export_as("load", {loaded}).files.at(0).content, alone ? ",unshaped,,0," : ",unshaped,1"));
+  CHECK(contains(text_as("load", {loaded}), alone ? ",unshaped,,0," : ",unshaped,1"));
 }
 
 TEST_CASE("exports have a clock error where stages had clocks of their own, and no such column where they had none") {
-  auto shared = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
+  auto shared = plain_record();
   shared.clocks.resize(2);
-  auto own = make_record(make_trial(4), {5000, 4000, 3000, 2000}, 8000);
+  auto own = plain_record(4);
   own.clocks = {{}, {false, -51, -52, 777}};
-  const auto text = [](const char* layout, const std::vector<record::TrialRecord>& records) {
-    return export_as(layout, records).files.at(0).content;
-  };
   for (const auto* layout : {"trials", "batches", "jsonl", "trace"}) {
     CAPTURE(layout);
-    CHECK_FALSE(contains(text(layout, {shared}), "clock_error_ns"));
-    CHECK(contains(text(layout, {own}), "clock_error_ns"));
+    CHECK_FALSE(contains(text_as(layout, {shared}), "clock_error_ns"));
+    CHECK(contains(text_as(layout, {own}), "clock_error_ns"));
   }
   for (const auto* layout : {"trials", "batches"}) {
-    CHECK(contains(text(layout, {shared, own}), ",clock_error_ns\n"));
-    CHECK(text(layout, {shared, own}).ends_with(",777\n"));
+    CHECK(contains(text_as(layout, {shared, own}), ",clock_error_ns\n"));
+    CHECK(text_as(layout, {shared, own}).ends_with(",777\n"));
   }
-  CHECK(contains(text("trace", {own}), "\"clock_error_ns\":777"));
+  CHECK(contains(text_as("trace", {own}), "\"clock_error_ns\":777"));
 }
 
 TEST_CASE("records without samples make no batches' CSV, and damaged ones are named") {
-  const auto failure = testing::make_failure(make_trial(3), "gone");
-  CHECK(export_as("batches", {failure}).files.empty());
+  CHECK(export_as("batches", {testing::make_failure(make_trial(3), "gone")}).files.empty());
   CHECK(export_as("batches", {}).files.empty());
-  auto damaged = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
+  auto damaged = plain_record();
   damaged.offline->results.completed.pop_back();
   const auto message = support::message_of<UsageError>([&] { export_as("batches", {damaged}); });
   CHECK(contains(message, "resnet18 split 3/10 batch 8 repetition 1: the samples are damaged"));
@@ -286,21 +284,20 @@ TEST_CASE("JSON Lines have one flat object a trial, with the CSV's columns, numb
 }
 
 TEST_CASE("no string of a record breaks a line of JSON Lines or a row of the batches' CSV") {
-  auto record = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
+  auto record = plain_record();
   record.trial.model = "a\nb\",\xff";
   record.trial.cpus = {"0\n", "\"1"};
-  const auto lines = export_as("jsonl", {record}).files.at(0).content;
+  const auto lines = text_as("jsonl", {record});
   CHECK(std::count(lines.begin(), lines.end(), '\n') == 1);
   CHECK(nlohmann::json::parse(lines).at("cpus") == "0\n | \"1");
-  CHECK(contains(export_as("batches", {record}).files.at(0).content, ",\"a\nb\"\",\xff\",3,"));
+  CHECK(contains(text_as("batches", {record}), ",\"a\nb\"\",\xff\",3,"));
 }
 
 TEST_CASE("the Python layout has the fields, units and meaning of the tool that reads it") {
   // Per batch: compute 5 ms, transfer 4 ms of which the receiver sees 3, compute 2 ms, waits of 1 us before each
   // compute.
-  const std::vector<record::TrialRecord> records{
-      make_record(make_trial(3), {5'000'000, 4'000'000, 2'000'000, 1'000'000}, 3 << 20)};
-  const auto made = export_as("python", records);
+  const auto made =
+      export_as("python", {make_record(make_trial(3), {5'000'000, 4'000'000, 2'000'000, 1'000'000}, 3 << 20)});
   REQUIRE(made.files.size() == 1);
   CHECK(made.files[0].path == "resnet18_split_3_metrics.json");
   const auto json = nlohmann::json::parse(made.files[0].content);
@@ -337,10 +334,10 @@ TEST_CASE("what the Python layout cannot say is left out by name") {
   REQUIRE(made.left_out.size() == 2);
   CHECK(made.left_out[0] == "resnet18 split 6/10 has no ok repetition");
   CHECK(contains(made.left_out[1], "resnet18 split 10/10 all local has no network"));
-  auto three_stages = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
+  auto three_stages = plain_record();
   three_stages.trial.split_points = {3, 7};
   CHECK(export_as("python", {three_stages}).files.empty());
-  auto cut = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
+  auto cut = plain_record();
   cut.trial.micro_batch = 4;
   CHECK(contains(export_as("python", {cut}).left_out.at(0), "cut into micro-batches"));
 }
@@ -355,10 +352,10 @@ TEST_CASE("several groups get a folder each, so that no file overwrites another 
 }
 
 TEST_CASE("a record whose samples do not belong to it is refused") {
-  auto damaged = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
+  auto damaged = plain_record();
   damaged.single_stream->stages.pop_back();
   CHECK(contains(support::message_of<Error>([&] { export_as("python", {damaged}); }), "two stages"));
-  auto no_link = make_record(make_trial(3), {5000, 4000, 3000, 2000}, 8000);
+  auto no_link = plain_record();
   no_link.links.clear();
   CHECK_THROWS_AS(export_as("python", {no_link}), UsageError);
 }

@@ -8,11 +8,13 @@
 #include <support/golden.hpp>
 #include <support/message_of.hpp>
 
+#include "../frontier/measured.hpp"
 #include "sweep.hpp"
 
 using namespace paretopipe;
 using support::contains;
 using support::golden;
+using testing::row_of;
 
 namespace {
 
@@ -31,13 +33,6 @@ std::vector<record::TrialRecord> sweep_over_two_networks() {
   return records;
 }
 
-const frontier::FrontierRow& row_at(const frontier::FrontierReport& report, int split) {
-  for (const auto& row : report.groups.front().rows) {
-    if (row.configuration.trial.split_points.front() == split) return row;
-  }
-  throw std::out_of_range("no such split");
-}
-
 }  // namespace
 
 TEST_CASE(
@@ -47,23 +42,23 @@ TEST_CASE(
   CHECK(report.groups[0].rows.size() == 6);
   REQUIRE(report.groups[1].rows.size() == 1);
   CHECK(report.groups[1].rows[0].on_frontier);
-  CHECK(row_at(report, 10).on_frontier);  // least latency
-  CHECK(row_at(report, 3).on_frontier);   // most throughput
-  REQUIRE(row_at(report, 0).dominated_by.has_value());
-  const auto& dominator = report.groups[0].rows[*row_at(report, 0).dominated_by];
+  CHECK(row_of(report, 10).on_frontier);  // least latency
+  CHECK(row_of(report, 3).on_frontier);   // most throughput
+  REQUIRE(row_of(report, 0).dominated_by.has_value());
+  const auto& dominator = report.groups[0].rows[*row_of(report, 0).dominated_by];
   CHECK(dominator.on_frontier);
-  CHECK(*dominator.values[0] <= *row_at(report, 0).values[0]);
-  CHECK(*dominator.values[1] >= *row_at(report, 0).values[1]);
-  CHECK(row_at(report, 3).configuration.failed.size() == 1);
-  CHECK_FALSE(row_at(report, 6).on_frontier);
-  CHECK_FALSE(row_at(report, 6).complete());
-  CHECK(row_at(report, 6).failures == std::vector<std::string>{"run, stage 1: killed by signal 9"});
+  CHECK(*dominator.values[0] <= *row_of(report, 0).values[0]);
+  CHECK(*dominator.values[1] >= *row_of(report, 0).values[1]);
+  CHECK(row_of(report, 3).configuration.failed.size() == 1);
+  CHECK_FALSE(row_of(report, 6).on_frontier);
+  CHECK_FALSE(row_of(report, 6).complete());
+  CHECK(row_of(report, 6).failures == std::vector<std::string>{"run, stage 1: killed by signal 9"});
 }
 
 TEST_CASE("a split that lacks an objective is not compared, and the text says so") {
   const auto report = rendered_report_of(testing::sweep(), {"goodput", "latency_p50"});
-  CHECK_FALSE(row_at(report, 10).complete());
-  CHECK_FALSE(row_at(report, 10).on_frontier);
+  CHECK_FALSE(row_of(report, 10).complete());
+  CHECK_FALSE(row_of(report, 10).on_frontier);
   const auto text = render::render_text(report, {});
   CHECK(contains(text, "split 10/10 all local has no goodput and was not compared"));
 }
@@ -83,9 +78,11 @@ TEST_CASE("a payload objective does not appear twice") {
   const auto report = rendered_report_of(testing::sweep(), {"payload", "latency_p50"});
   const auto csv = render::render_csv(report);
   const auto heading = csv.substr(0, csv.find('\n'));
+  REQUIRE(contains(heading, ",payload_bytes,"));
   CHECK(heading.find(",payload_bytes,") == heading.rfind(",payload_bytes,"));
   const auto text = render::render_markdown(report);
   const auto first = text.find("| payload |");
+  REQUIRE(first != std::string::npos);
   CHECK(text.find("| payload |", first + 1) > text.find("| 10 local"));
 }
 
@@ -171,7 +168,7 @@ TEST_CASE("a codec on the frontier that changes what the model says is named, wi
 
 TEST_CASE("invalid repetitions are shown with their reason and enter no number") {
   auto records = testing::sweep();
-  const auto before = row_at(rendered_report_of(records), 10).values;
+  const auto before = row_of(rendered_report_of(records), 10).values;
   auto invalid = records[10];
   invalid.trial.repetition = 7;
   invalid.status = record::Status::invalid;
@@ -179,7 +176,7 @@ TEST_CASE("invalid repetitions are shown with their reason and enter no number")
   invalid.summary->latency->p50_ns = 1;
   records.push_back(invalid);
   const auto report = rendered_report_of(records);
-  CHECK(row_at(report, 10).values == before);
+  CHECK(row_of(report, 10).values == before);
   const auto text = render::render_text(report, {.width = 120});
   CHECK(contains(text, "2 ok, 1 invalid"));
   CHECK(contains(text, "does not count in 1 of 3 repetitions: network: the round trip is 23 ms"));

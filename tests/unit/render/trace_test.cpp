@@ -51,9 +51,8 @@ record::TrialRecord random_record(unsigned seed, int stages, int micro_batches =
   record.single_stream =
       testing::micro_batched(testing::random_samples(random, stages, 7 * micro_batches, 2), micro_batches);
   record.offline = testing::micro_batched(testing::random_samples(random, stages, 9 * micro_batches, 2), micro_batches);
-  for (int from = 0; stages > 1 && from < stages; ++from) record.links.push_back({from, (from + 1) % stages, 100, 64});
-  record.summary = stats::summarise(*record.single_stream, *record.offline, trial.batch, record.links);
-  return record;
+  record.links = testing::ring_links(stages);
+  return testing::summarised(std::move(record));
 }
 
 /// The offline phase at depth, so that batches wait side by side and travel behind one another.

@@ -7,7 +7,7 @@
 
 #include <support/catch.hpp>
 
-#include "../stats/samples.hpp"
+#include "evidence.hpp"
 
 using namespace paretopipe;
 using record::TrialRecord;
@@ -29,12 +29,7 @@ class FakeExecutor final : public run::TrialExecutor {
   TrialRecord run(const experiment::Trial& trial) override {
     ++runs[trial.split_points.front()];
     const auto numbers = numbers_(trial);
-    TrialRecord record;
-    record.trial = trial;
-    record.summary.emplace();
-    record.summary->latency.emplace().p50_ns = numbers.latency_ns;
-    record.summary->throughput_image_per_s = numbers.throughput;
-    return record;
+    return testing::record_with(trial, numbers.latency_ns, numbers.throughput);
   }
 
   std::map<int, int> runs;
@@ -61,6 +56,13 @@ std::vector<experiment::Trial> a_plan(const std::vector<int>& splits, int repeti
 Numbers clear_cut(const experiment::Trial& trial) {
   static const std::map<int, Numbers> numbers{{1, {100, 50}}, {2, {200, 90}}, {3, {300, 20}}};
   return numbers.at(trial.split_points.front());
+}
+
+/// clear_cut's numbers, with twice the throughput in every other repetition if it `spreads`.
+Numbers spread_if(bool spreads, const experiment::Trial& trial) {
+  auto numbers = clear_cut(trial);
+  if (spreads && trial.repetition % 2 != 0) numbers.throughput *= 2;
+  return numbers;
 }
 
 struct AdaptiveRun {
@@ -95,11 +97,7 @@ TEST_CASE("what is beaten by far is left after three repetitions, what is precis
 }
 
 TEST_CASE("effort goes to the split whose numbers spread, until its trials are used up") {
-  const auto spread = [](const experiment::Trial& trial) {
-    auto numbers = clear_cut(trial);
-    if (trial.split_points.front() == 2) numbers.throughput *= trial.repetition % 2 == 0 ? 1 : 2;
-    return numbers;
-  };
+  const auto spread = [](const auto& trial) { return spread_if(trial.split_points.front() == 2, trial); };
   const AdaptiveRun sweep(spread, a_plan({1, 2, 3}, 12), {.adaptive = true, .trials = 12});
   CHECK(sweep.executor.runs == std::map<int, int>{{1, 5}, {2, 12}, {3, 3}});
   CHECK(sweep.outcome.open == 1);
@@ -142,11 +140,7 @@ TEST_CASE("when the budget is spent no further round begins, and what was not de
 TEST_CASE("the budget is shared out among the groups, and what one leaves over the next ones have") {
   // The first model settles within 10 trials of 1 s, less than its half of 60 s; the second never does and takes the
   // rest.
-  const auto restless = [](const experiment::Trial& trial) {
-    auto numbers = clear_cut(trial);
-    if (trial.model == "b") numbers.throughput *= trial.repetition % 2 == 0 ? 1 : 2;
-    return numbers;
-  };
+  const auto restless = [](const auto& trial) { return spread_if(trial.model == "b", trial); };
   const experiment::Repeat repeat{.adaptive = true, .trials = 50, .budget_s = 60};
   const AdaptiveRun sweep(restless, a_plan({1, 2}, 50, {"a", "b"}), repeat, {}, 1s);
   CHECK(sweep.kept.size() == 60);
@@ -165,11 +159,7 @@ TEST_CASE("groups take turns, and one that is decided leaves the others theirs")
       }
     }
   }
-  const auto restless = [](const experiment::Trial& trial) {
-    auto numbers = clear_cut(trial);
-    if (trial.batch == 2) numbers.throughput *= trial.repetition % 2 == 0 ? 1 : 2;
-    return numbers;
-  };
+  const auto restless = [](const auto& trial) { return spread_if(trial.batch == 2, trial); };
   const AdaptiveRun sweep(restless, plan, {.adaptive = true, .trials = 8});
   REQUIRE(sweep.kept.size() == 2 * 5 + 2 * 8);
   for (std::size_t i = 0; i < 20; ++i) CHECK(sweep.kept[i].trial == plan[i]);

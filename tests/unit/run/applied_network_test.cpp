@@ -11,12 +11,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-experiment::NetworkProfile profile_named(const std::string& name) {
-  experiment::NetworkProfile profile;
-  profile.name = name;
-  return profile;
-}
-
 /// Says what it is told to say, and remembers what was applied.
 class FakeNetwork final : public shaping::Network {
  public:
@@ -39,7 +33,9 @@ struct Bench {
 
   /// A trial over that network: how often it was probed until then.
   std::size_t probes_before_trial_over(const std::string& name) {
-    applied.ensure(network, profile_named(name), -1);
+    experiment::NetworkProfile profile;
+    profile.name = name;
+    applied.ensure(network, profile, -1);
     return network.applied.size();
   }
 };

@@ -1,13 +1,13 @@
 // What the driver asks of devices that batches are dealt out to, and the record that it makes of their answers.
 #include <paretopipe/analysis/stats/breakdown.hpp>
 #include <paretopipe/analysis/stats/summarise.hpp>
-#include <paretopipe/core/error.hpp>
 #include <paretopipe/run/finish_record.hpp>
 #include <paretopipe/run/trial_requests.hpp>
 
 #include <support/catch.hpp>
 
 #include "../stats/dealt_samples.hpp"
+#include "evidence.hpp"
 
 using namespace paretopipe;
 using namespace paretopipe::testing;
@@ -19,29 +19,11 @@ constexpr int kDealtBatches = 9;
 constexpr int kPhase = kDealtWarmup + kDealtBatches;
 constexpr std::int64_t kDay = 86'400'000'000'000;
 
-experiment::ModelDescription dealt_model() {
-  experiment::ModelDescription model{"resnet18", 8, {8, 3, 4, 4}, 1536, {}};
-  for (int block = 0; block < 10; ++block) model.blocks.push_back({"block", {8, 10}, 320, 0, 1000, 0});
-  return model;
-}
-
-stage::Ends dealt_ends() {
-  return {{wire::DType::float32, wire::MemoryFormat::channels_last, {8, 3, 4, 4}},
-          {wire::DType::float32, wire::MemoryFormat::contiguous, {8, 10}}};
-}
-
 experiment::Trial a_trial(int devices) {
   auto trial = make_dealt_trial(devices);
   trial.warmup = kDealtWarmup;
   trial.batches = kDealtBatches;
   return trial;
-}
-
-StageTimeline shifted(StageTimeline timeline, std::int64_t by) {
-  for (const auto member : kStageMoments) {
-    for (auto& moment : timeline.*member) moment += by;
-  }
-  return timeline;
 }
 
 /// As the source reports them: of its own batches what it did with them, of the others when it sent them.
@@ -57,7 +39,7 @@ StageTimeline as_source(const record::PhaseSamples& samples) {
 /// What devices would report that had seen these samples: all on one clock, or each but the source on one of its own.
 run::TrialEvidence evidence_of(const record::PhaseSamples& samples, std::int64_t ahead = 0) {
   run::TrialEvidence evidence;
-  evidence.model = dealt_model();
+  evidence.model = a_model();
   evidence.devices.resize(static_cast<std::size_t>(samples.devices));
   for (int device = 0; device < samples.devices; ++device) {
     const auto offset = device * ahead;
@@ -66,7 +48,8 @@ run::TrialEvidence evidence_of(const record::PhaseSamples& samples, std::int64_t
       report.single_stream = report.offline = as_source(samples);
       report.single_stream_results = report.offline_results = samples.results;
     } else {
-      report.single_stream = report.offline = shifted(stats::of_device(samples, device).stages[1], offset);
+      report.offline = shifted(stats::of_device(samples, device).stages[1], kStageMoments, offset);
+      report.single_stream = report.offline;
     }
     evidence.reports.push_back(report);
     auto& configured = evidence.configured.emplace_back();
@@ -78,7 +61,7 @@ run::TrialEvidence evidence_of(const record::PhaseSamples& samples, std::int64_t
 }  // namespace
 
 TEST_CASE("the source deals out all batches, and every other device is told of its share") {
-  const auto requests = run::make_run_requests(a_trial(3), dealt_model(), dealt_ends(), 7);
+  const auto requests = run::make_run_requests(a_trial(3), a_model(), ends(), 7);
   REQUIRE(requests.size() == 3);
   for (int device = 0; device < 3; ++device) {
     const auto& request = requests[static_cast<std::size_t>(device)];
@@ -88,15 +71,15 @@ TEST_CASE("the source deals out all batches, and every other device is told of i
     CHECK(request.device == device);
     CHECK(request.depth == 4);
   }
-  CHECK(requests[0].incoming == stage::Boundary{dealt_ends().result});
+  CHECK(requests[0].incoming == stage::Boundary{ends().result});
   CHECK(requests[0].warmup == kDealtWarmup);
   CHECK(requests[0].batches == kDealtBatches);
-  CHECK(requests[1].incoming == stage::Boundary{dealt_ends().input});
+  CHECK(requests[1].incoming == stage::Boundary{ends().input});
   CHECK(requests[1].stage_count == 2);
   CHECK(requests[1].total_batches() == 2 * 4);  // of 11: numbers 1, 4, 7 and 10
   CHECK(requests[2].total_batches() == 2 * 3);
-  const auto prepared = run::make_prepare_requests(requests, dealt_ends());
-  for (const auto& request : prepared) CHECK(request.incoming == stage::Boundary{dealt_ends().input});
+  const auto prepared = run::make_prepare_requests(requests, ends());
+  for (const auto& request : prepared) CHECK(request.incoming == stage::Boundary{ends().input});
 }
 
 TEST_CASE("the record has every batch's way to its device and back in one time base, and survives being written") {
@@ -115,9 +98,8 @@ TEST_CASE("the record has every batch's way to its device and back in one time b
   CHECK(record.links.back() == record::LinkPayload{devices - 1, 0, 320, record.links.front().header_bytes});
   CHECK(record.summary->stages.size() == record.stages.size());
   CHECK_NOTHROW(stats::check_summary(record));
-  const nlohmann::json written = record;
-  CHECK(written.at("offline").at("devices") == devices);
-  CHECK(nlohmann::json::parse(written.dump()).get<record::TrialRecord>() == record);
+  CHECK(nlohmann::json(record).at("offline").at("devices") == devices);
+  CHECK(written_and_read(record) == record);
 }
 
 TEST_CASE("devices with clocks of their own are aligned by their own links, as well as the links allow") {
@@ -142,7 +124,7 @@ TEST_CASE("a device whose clock is stepped makes the trial invalid") {
   const auto samples = dealt_samples({.devices = 3, .batches = kPhase, .warmup = kDealtWarmup});
   auto evidence = evidence_of(samples, kDay);
   auto& moments = evidence.reports[2].offline;
-  moments = shifted(moments, 30'000);
+  moments = shifted(moments, kStageMoments, 30'000);
   const auto record = run::finish_record(a_trial(3), evidence);
   CHECK(record.status == record::Status::invalid);
   CHECK(record.failure->stage == 2);

@@ -1,7 +1,5 @@
 #include <paretopipe/run/device_check.hpp>
 
-#include <vector>
-
 #include <support/catch.hpp>
 
 using namespace paretopipe;

@@ -7,7 +7,7 @@
 
 #include "../stats/samples.hpp"
 
-/// A model of ten blocks, and what its stages report.
+/// A model of ten blocks, what its stages report, and records.
 namespace paretopipe::testing {
 
 inline constexpr int kWarmup = 2;
@@ -81,6 +81,22 @@ inline run::TrialEvidence evidence_of(const record::PhaseSamples& single_stream,
 inline run::TrialEvidence regular_evidence(std::int64_t ahead = 0) {
   return evidence_of(regular_samples(kAlone, kWarmup + kBatches, kWarmup, 1),
                      regular_samples(kLoaded, kWarmup + kBatches, kWarmup, 4), ahead);
+}
+
+/// The record as whoever reads its JSON has it.
+inline record::TrialRecord written_and_read(const record::TrialRecord& record) {
+  return nlohmann::json::parse(nlohmann::json(record).dump()).get<record::TrialRecord>();
+}
+
+/// An ok record that has the two numbers by which splits are compared, and nothing else.
+inline record::TrialRecord record_with(const experiment::Trial& trial, double latency_ns,
+                                       double throughput_image_per_s) {
+  record::TrialRecord record;
+  record.trial = trial;
+  record.summary.emplace();
+  record.summary->latency.emplace().p50_ns = latency_ns;
+  record.summary->throughput_image_per_s = throughput_image_per_s;
+  return record;
 }
 
 }  // namespace paretopipe::testing

@@ -62,9 +62,8 @@ TEST_CASE("samples of several clocks come to stage 0's, within the error that th
     REQUIRE(record.single_stream->stages[1].receive_begin[i] >= truth.stages[0].send_begin[i]);
     REQUIRE(record.single_stream->stages[1].send_begin[i] <= truth.results.receive_begin[i]);
   }
-  const nlohmann::json written = record;
-  CHECK(written.at("clocks").at(1).at("drift_ppm").size() == 2);
-  CHECK(nlohmann::json::parse(written.dump()).get<record::TrialRecord>() == record);
+  CHECK(nlohmann::json(record).at("clocks").at(1).at("drift_ppm").size() == 2);
+  CHECK(written_and_read(record) == record);
 }
 
 TEST_CASE("stages of another host share its clock, and a transfer between them has no clock error") {
@@ -97,7 +96,7 @@ TEST_CASE("a trial in which a clock was stepped is invalid, names the stage and 
   CHECK(support::contains(record.failure->reason, "The clock of stage 1 was stepped"));
   CHECK(support::contains(record.failure->reason, "repeat the trial with --resume"));
   CHECK(record.summary.has_value());
-  CHECK(nlohmann::json::parse(nlohmann::json(record).dump()).get<record::TrialRecord>() == record);
+  CHECK(written_and_read(record) == record);
 }
 
 TEST_CASE("of the clocks round a ring, the one is named that was stepped") {
@@ -122,8 +121,7 @@ TEST_CASE("a right output is an ok record, complete and derived from its own sam
   CHECK(record.fidelity == record::Fidelity{0, 1, 2 * (kWarmup + kBatches), 0, {}, 0.0});
   CHECK(record.summary == stats::summarise(*record.single_stream, *record.offline, trial.batch, record.links));
   CHECK(record.summary->latency->count == kBatches);
-  const nlohmann::json written = record;
-  CHECK(nlohmann::json::parse(written.dump()).get<record::TrialRecord>() == record);
+  CHECK(written_and_read(record) == record);
 }
 
 TEST_CASE("the record of a trial of one phase has that phase's samples and numbers, and none of the other's") {
@@ -154,7 +152,7 @@ TEST_CASE("the record of a trial of one phase has that phase's samples and numbe
   for (const auto* key : {"throughput_image_per_s", "latency_under_load", "stages"}) {
     CHECK(written["summary"].contains(key) != alone);
   }
-  CHECK(nlohmann::json::parse(written.dump()).get<record::TrialRecord>() == record);
+  CHECK(written_and_read(record) == record);
 }
 
 TEST_CASE("optimized, a difference within the tolerance is kept and passes, and one beyond it fails") {
@@ -168,7 +166,7 @@ TEST_CASE("optimized, a difference within the tolerance is kept and passes, and 
   const auto kept = run::finish_record(trial, evidence);
   CHECK(kept.status == record::Status::ok);
   CHECK(kept.fidelity == record::Fidelity{tolerance, 1, 2 * (kWarmup + kBatches), tolerance, {}, 0.0});
-  CHECK(nlohmann::json::parse(nlohmann::json(kept).dump()).get<record::TrialRecord>() == kept);
+  CHECK(written_and_read(kept) == kept);
   source.max_abs_difference = 1.01 * tolerance;
   const auto failed = run::finish_record(trial, evidence);
   CHECK(failed.status == record::Status::failed);
@@ -211,9 +209,8 @@ TEST_CASE("accuracy is recorded where there are labels, and missing where there 
   evidence.reports.front().accuracy = {0, 4};
   const auto record = run::finish_record(trial_at({3}), evidence);
   CHECK(record.fidelity->accuracy == Accuracy{0, 4});
-  const nlohmann::json written = record;
-  CHECK(written.at("fidelity").at("accuracy") == nlohmann::json{{"top1", 0.0}, {"images", 4}});
-  CHECK(nlohmann::json::parse(written.dump()).get<record::TrialRecord>() == record);
+  CHECK(nlohmann::json(record).at("fidelity").at("accuracy") == nlohmann::json{{"top1", 0.0}, {"images", 4}});
+  CHECK(written_and_read(record) == record);
 }
 
 TEST_CASE("whatever the moments, the parts of every batch add up to its latency") {
@@ -240,8 +237,7 @@ TEST_CASE("the smallest difference of the output is a failure that says how larg
   CHECK(support::contains(record.failure->reason, "by up to 1e-45 (top-1 agreement 97.5 %)"));
   CHECK_FALSE(record.summary.has_value());
   CHECK(record.offline.has_value());
-  const nlohmann::json written = record;
-  CHECK(nlohmann::json::parse(written.dump()).get<record::TrialRecord>() == record);
+  CHECK(written_and_read(record) == record);
 }
 
 TEST_CASE("each stage is reported with its own blocks, and an unreadable peak is missing") {
@@ -302,8 +298,7 @@ TEST_CASE(
   CHECK(record.summary->throughput_image_per_s.value() == Approx(24 / 30e-6));
   CHECK(record.fidelity->batches_compared == 2 * (kWarmup + kBatches));
   require_parts_to_add_up(*record.single_stream);
-  const nlohmann::json written = record;
-  CHECK(nlohmann::json::parse(written.dump()).get<record::TrialRecord>() == record);
+  CHECK(written_and_read(record) == record);
   const auto requests = run::make_run_requests(trial, a_model(), ends(), 1);
   for (const auto& request : requests) CHECK(request.micro_batches == 3);
   CHECK(requests[1].incoming.at(0).shape == Shape{8, 3});
@@ -340,8 +335,7 @@ TEST_CASE("a trial that did not run is a record with its reason and nothing else
   CHECK_FALSE(record.single_stream.has_value());
   CHECK(record.stages.empty());
   CHECK_FALSE(record.fidelity.has_value());
-  const nlohmann::json written = record;
-  CHECK(nlohmann::json::parse(written.dump()).get<record::TrialRecord>() == record);
+  CHECK(written_and_read(record) == record);
 }
 
 TEST_CASE("a trial over a network that deviates is invalid: its samples are kept, with the reason") {

@@ -6,13 +6,13 @@
 #include <iterator>
 #include <map>
 #include <random>
-#include <set>
 #include <utility>
 
 #include <support/catch.hpp>
 #include <support/message_of.hpp>
 
 #include "../predict/profiles.hpp"
+#include "evidence.hpp"
 
 using namespace paretopipe;
 using namespace paretopipe::testing;
@@ -55,12 +55,7 @@ class PredictedExecutor final : public run::TrialExecutor {
   TrialRecord run(const experiment::Trial& trial) override {
     ++runs[trial.split_points.front()];
     const auto predicted = predict::predict_splits(question_, {trial.cut()}).front();
-    TrialRecord record;
-    record.trial = trial;
-    record.status = record::Status::ok;
-    record.summary.emplace();
-    record.summary->latency.emplace().p50_ns = predicted.latency_ns.value;
-    record.summary->throughput_image_per_s = predicted.throughput_image_per_s.value;
+    auto record = record_with(trial, predicted.latency_ns.value, predicted.throughput_image_per_s.value);
     change_(record);
     return record;
   }
@@ -179,9 +174,9 @@ TEST_CASE("of measured near ties one is measured in every repetition, and each o
   for (const auto& record : measured) CHECK(sweep.covers(record));
   std::size_t unbeaten = 0;
   for (const auto& one : measured) {
-    const bool beaten = std::any_of(measured.begin(), measured.end(), [&](const TrialRecord& other) {
-      return other.summary->latency->p50_ns<one.summary->latency->p50_ns&& * other.summary->throughput_image_per_s> *
-             one.summary->throughput_image_per_s;
+    const bool beaten = std::any_of(measured.begin(), measured.end(), [&own = *one.summary](const auto& other) {
+      return (other.summary->latency->p50_ns < own.latency->p50_ns) &&
+             (other.summary->throughput_image_per_s > own.throughput_image_per_s);
     });
     unbeaten += one.trial.repetition == 0 && !beaten ? 1 : 0;
   }

@@ -5,7 +5,7 @@
 
 #include <support/catch.hpp>
 
-#include "../stats/samples.hpp"
+#include "evidence.hpp"
 
 using namespace paretopipe;
 using run::Verdict;
@@ -17,12 +17,7 @@ constexpr double kPrecision = 0.02;
 
 /// The n-th repetition of a split, with the two numbers that decide.
 record::TrialRecord measured(int split, int repetition, double latency_ns, double throughput) {
-  record::TrialRecord record;
-  record.trial = testing::make_trial(split, repetition);
-  record.summary.emplace();
-  record.summary->latency.emplace().p50_ns = latency_ns;
-  record.summary->throughput_image_per_s = throughput;
-  return record;
+  return testing::record_with(testing::make_trial(split, repetition), latency_ns, throughput);
 }
 
 /// Repetitions of a split whose numbers lie within `spread` (as a share) around their middle.

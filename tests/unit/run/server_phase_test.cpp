@@ -2,7 +2,7 @@
 #include <paretopipe/run/server_phase.hpp>
 
 #include <cmath>
-#include <numeric>
+#include <functional>
 
 #include <support/catch.hpp>
 #include <support/message_of.hpp>
@@ -131,7 +131,7 @@ TEST_CASE("the record is whole: it passes the check, and comes back from JSON") 
                            experiment::ServerLoad{0, LatencyBound{LatencyStatistic::p90, 3 * kService}, 50}}) {
     const auto record = measured(loaded_trial(load), simulation);
     CHECK_NOTHROW(stats::check_summary(record));
-    const auto back = nlohmann::json::parse(nlohmann::json(record).dump()).get<TrialRecord>();
+    const auto back = testing::written_and_read(record);
     CHECK(back == record);
     CHECK_NOTHROW(stats::check_summary(back));
   }

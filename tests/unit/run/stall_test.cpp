@@ -1,6 +1,6 @@
 #include <paretopipe/run/stall.hpp>
 
-#include <utility>
+#include <span>
 #include <vector>
 
 #include <support/catch.hpp>
@@ -11,7 +11,6 @@ using namespace std::chrono_literals;
 using run::Accusation;
 using run::StageSight;
 using stage::Doing;
-using stage::LaneReport;
 using stage::Role;
 using support::contains;
 
@@ -44,23 +43,24 @@ stage::Whereabouts whereabouts(int stage, Nanoseconds at, const Answer& answer) 
 }
 
 /// Stages that answer the same at both moments.
-std::vector<StageSight> seen_from_to(Nanoseconds first, Nanoseconds last, const std::vector<Answer>& answers) {
+std::vector<StageSight> standing_for(Nanoseconds duration, const std::vector<Answer>& answers) {
   std::vector<StageSight> sights;
   for (int stage = 0; stage < static_cast<int>(answers.size()); ++stage) {
+    const auto& answer = answers[static_cast<std::size_t>(stage)];
     auto& sight = sights.emplace_back();
     sight.stage = stage;
-    for (const auto at : {first, last})
-      sight.answered(whereabouts(stage, at, answers[static_cast<std::size_t>(stage)]));
+    sight.answered(whereabouts(stage, 2s, answer));
+    sight.answered(whereabouts(stage, 2s + duration, answer));
   }
   return sights;
 }
 
-std::vector<StageSight> standing_for(Nanoseconds duration, const std::vector<Answer>& answers) {
-  return seen_from_to(2s, 2s + duration, answers);
-}
-
 const Answer kWaits{};
 const Answer kComputes{.compute = Doing::working};
+
+std::vector<Accusation> stalled(std::span<const StageSight> sights) {
+  return run::find_stalled(sights, kLimits);
+}
 
 void check_one(const std::vector<Accusation>& found, std::optional<int> stage, const std::string& words) {
   REQUIRE(found.size() == 1);
@@ -74,14 +74,14 @@ void check_one(const std::vector<Accusation>& found, std::optional<int> stage, c
 TEST_CASE("stages that wait for each other are never accused of a stall, however long it lasts", "[stall]") {
   const Answer sends{.send = Doing::sending, .sent_bytes = 1000};
   const Answer held_up{.compute = Doing::held_up, .receive = Doing::held_up};
-  CHECK(run::find_stalled(standing_for(1h, {kWaits, kWaits, kWaits}), kLimits).empty());
-  CHECK(run::find_stalled(standing_for(1h, {sends, held_up, kWaits}), kLimits).empty());
+  CHECK(stalled(standing_for(1h, {kWaits, kWaits, kWaits})).empty());
+  CHECK(stalled(standing_for(1h, {sends, held_up, kWaits})).empty());
   CHECK(run::find_slow(standing_for(1h, {sends, held_up, kWaits}), kLimits).empty());
 }
 
 TEST_CASE("a stage that stands still in a batch without CPU time hangs, and nobody else", "[stall]") {
-  CHECK(run::find_stalled(standing_for(9s, {kWaits, kComputes, kWaits}), kLimits).empty());
-  const auto found = run::find_stalled(standing_for(10s, {kWaits, kComputes, kWaits}), kLimits);
+  CHECK(stalled(standing_for(9s, {kWaits, kComputes, kWaits})).empty());
+  const auto found = stalled(standing_for(10s, {kWaits, kComputes, kWaits}));
   check_one(found, 1, "hangs: it has been computing the same batch for 10 s without using CPU time");
   CHECK(contains(found.front().what, "none took it longer than 0.03 s"));
 }
@@ -89,16 +89,16 @@ TEST_CASE("a stage that stands still in a batch without CPU time hangs, and nobo
 TEST_CASE("a stage is given twenty times the longest that it took for a batch", "[stall]") {
   auto slow = kComputes;
   slow.longest = 2s;
-  CHECK(run::find_stalled(standing_for(39s, {slow, kWaits, kWaits}), kLimits).empty());
-  check_one(run::find_stalled(standing_for(40s, {slow, kWaits, kWaits}), kLimits), 0, "hangs");
+  CHECK(stalled(standing_for(39s, {slow, kWaits, kWaits})).empty());
+  check_one(stalled(standing_for(40s, {slow, kWaits, kWaits})), 0, "hangs");
 }
 
 TEST_CASE("the first batch may take a minute", "[stall]") {
   auto first = kComputes;
   first.longest = 0s;
   first.computed = 0;
-  CHECK(run::find_stalled(standing_for(59s, {kWaits, kWaits, first}), kLimits).empty());
-  check_one(run::find_stalled(standing_for(60s, {kWaits, kWaits, first}), kLimits), 2, "it is the first one");
+  CHECK(stalled(standing_for(59s, {kWaits, kWaits, first})).empty());
+  check_one(stalled(standing_for(60s, {kWaits, kWaits, first})), 2, "it is the first one");
 }
 
 TEST_CASE("a stage that uses CPU time is slow, never hung", "[stall]") {
@@ -108,10 +108,10 @@ TEST_CASE("a stage that uses CPU time is slow, never hung", "[stall]") {
   sight.answered(whereabouts(1, 2s, answer));
   answer.cpu = 100ms;  // a hundredth of a CPU is enough to be alive
   sight.answered(whereabouts(1, 12s, answer));
-  CHECK(run::find_stalled(std::vector{sight}, kLimits).empty());
+  CHECK(stalled(std::vector{sight}).empty());
   check_one(run::find_slow(std::vector{sight}, kLimits), 1, "is slow: it has been computing the same batch for 10 s");
   sight.answered(whereabouts(1, 500s, answer));  // and then it stopped altogether: the mean tells in the end
-  CHECK(run::find_stalled(std::vector{sight}, kLimits).size() == 1);
+  CHECK(stalled(std::vector{sight}).size() == 1);
 }
 
 TEST_CASE("progress begins the count anew, and so does another occupation", "[stall]") {
@@ -119,7 +119,7 @@ TEST_CASE("progress begins the count anew, and so does another occupation", "[st
   auto answer = kComputes;
   for (int look = 0; look < 100; ++look) {
     sight.answered(whereabouts(0, look * 8s, answer));
-    CHECK(run::find_stalled(std::vector{sight}, kLimits).empty());
+    CHECK(stalled(std::vector{sight}).empty());
     if (look % 2 == 0) {
       ++answer.computed;
     } else {
@@ -132,10 +132,9 @@ TEST_CASE("a stopped process that does not answer is named, and those that wait 
   auto sights = standing_for(20s, {kWaits, kWaits, kWaits});
   sights[1].state = 'T';
   sights[1].silent = 8s;
-  CHECK(run::find_stalled(sights, kLimits).empty());
+  CHECK(stalled(sights).empty());
   sights[1].silent = 10s;
-  check_one(run::find_stalled(sights, kLimits), 1,
-            "hangs: its process is stopped (SIGSTOP), and has not answered for 10 s");
+  check_one(stalled(sights), 1, "hangs: its process is stopped (SIGSTOP), and has not answered for 10 s");
 }
 
 TEST_CASE("the sender that is blocked by a stopped receiver is not accused, nor is the link", "[stall]") {
@@ -143,29 +142,29 @@ TEST_CASE("the sender that is blocked by a stopped receiver is not accused, nor 
   auto sights = standing_for(2min, {sends, kWaits, kWaits});
   sights[1].state = 'T';
   sights[1].silent = 8s;
-  CHECK(run::find_stalled(sights, kLimits).empty());
+  CHECK(stalled(sights).empty());
   sights[1].silent = 12s;
-  check_one(run::find_stalled(sights, kLimits), 1, "SIGSTOP");
+  check_one(stalled(sights), 1, "SIGSTOP");
 }
 
 TEST_CASE("a silent process that is not stopped gets a minute, and for ever if it uses CPU time", "[stall]") {
   auto sights = standing_for(2s, {kWaits, kWaits});
   sights[0].state = GENERATE('R', 'S', 'D', 't', '?');
   sights[0].silent = 58s;
-  CHECK(run::find_stalled(sights, kLimits).empty());
+  CHECK(stalled(sights).empty());
   sights[0].silent = 60s;
-  check_one(run::find_stalled(sights, kLimits), 0, "has not answered for 60 s, in which it used no CPU time");
+  check_one(stalled(sights), 0, "has not answered for 60 s, in which it used no CPU time");
   sights[0].used_cpu = true;
-  CHECK(run::find_stalled(sights, kLimits).empty());
+  CHECK(stalled(sights).empty());
 }
 
 TEST_CASE("a silent process on another machine, whose CPU time nobody sees, gets five minutes", "[stall]") {
   auto sights = standing_for(2s, {kWaits, kWaits});
   sights[0].unseen = true;
   sights[0].silent = 298s;
-  CHECK(run::find_stalled(sights, kLimits).empty());
+  CHECK(stalled(sights).empty());
   sights[0].silent = 300s;
-  check_one(run::find_stalled(sights, kLimits), 0, "hangs: it has not answered for 300 s");
+  check_one(stalled(sights), 0, "hangs: it has not answered for 300 s");
 }
 
 TEST_CASE("a silent machine whose guard gives no sign of life any more has vanished after 20 s", "[stall]") {
@@ -173,11 +172,11 @@ TEST_CASE("a silent machine whose guard gives no sign of life any more has vanis
   sights[0].unseen = true;
   sights[0].silent = 60s;
   sights[0].lifeless = 18s;
-  CHECK(run::find_stalled(sights, kLimits).empty());
+  CHECK(stalled(sights).empty());
   sights[0].lifeless = 20s;
-  check_one(run::find_stalled(sights, kLimits), 0, "has vanished: for 20 s it has not answered");
+  check_one(stalled(sights), 0, "has vanished: for 20 s it has not answered");
   sights[0].silent = 18s;  // what it says is a sign of life, too
-  CHECK(run::find_stalled(sights, kLimits).empty());
+  CHECK(stalled(sights).empty());
 }
 
 TEST_CASE("an answer ends the silence", "[stall]") {
@@ -185,15 +184,15 @@ TEST_CASE("an answer ends the silence", "[stall]") {
   sight.state = 'T';
   sight.silent = 60s;
   sight.answered(whereabouts(0, 2s, kWaits));
-  CHECK(run::find_stalled(std::vector{sight}, kLimits).empty());
+  CHECK(stalled(std::vector{sight}).empty());
 }
 
 TEST_CASE("a link is named where one side has sent and nothing arrives at the other, which waits for it", "[stall]") {
   const Answer sent{.sent_bytes = 5000};
   const auto receive = GENERATE(Doing::waiting, Doing::held_up, Doing::working);
   const Answer lacks{.receive = receive, .received_bytes = 4000};
-  CHECK(run::find_stalled(standing_for(59s, {sent, lacks, kWaits}), kLimits).empty() == (receive != Doing::working));
-  const auto found = run::find_stalled(standing_for(60s, {sent, lacks, kWaits}), kLimits);
+  CHECK(stalled(standing_for(59s, {sent, lacks, kWaits})).empty() == (receive != Doing::working));
+  const auto found = stalled(standing_for(60s, {sent, lacks, kWaits}));
   if (receive == Doing::waiting) {
     check_one(found, std::nullopt, "the link from stage 0 to stage 1 hangs");
   } else if (receive == Doing::working) {
@@ -209,23 +208,23 @@ TEST_CASE("a link that brings a byte now and then is slow, not stalled", "[stall
   for (int look = 1; look < 20; ++look) {
     ++lacks.received_bytes;
     sights[1].answered(whereabouts(1, look * 30s, lacks));
-    CHECK(run::find_stalled(sights, kLimits).empty());
+    CHECK(stalled(sights).empty());
   }
 }
 
 TEST_CASE("a link is named, too, whose sender is through with everything and has reported", "[stall]") {
   auto sights = standing_for(61s, {kWaits, kWaits, kWaits});
-  CHECK(run::find_stalled(sights, kLimits).empty());
+  CHECK(stalled(sights).empty());
   sights[0].replied = true;
-  check_one(run::find_stalled(sights, kLimits), std::nullopt, "the link from stage 0 to stage 1");
+  check_one(stalled(sights), std::nullopt, "the link from stage 0 to stage 1");
 }
 
 TEST_CASE("several that hang are all named, and a silent one before one that stands still", "[stall]") {
   auto sights = standing_for(20s, {kComputes, kWaits, kComputes});
-  CHECK(run::find_stalled(sights, kLimits).size() == 2);
+  CHECK(stalled(sights).size() == 2);
   sights[1].state = 'T';
   sights[1].silent = 20s;
-  check_one(run::find_stalled(sights, kLimits), 1, "SIGSTOP");
+  check_one(stalled(sights), 1, "SIGSTOP");
 }
 
 TEST_CASE("at the timeout those are named that do something, or nothing at all, but not those that wait", "[stall]") {
@@ -245,5 +244,5 @@ TEST_CASE("at the timeout of a request that is no run, the stage that is still a
   for (auto& sight : sights) sight.answered({.at_ns = 1, .cpu_time_ns = 1, .longest_compute_ns = 0, .lanes = {}});
   sights[0].replied = true;
   check_one(run::find_late(sights), 1, "is still at what it was asked for");
-  CHECK(run::find_stalled(sights, kLimits).empty());
+  CHECK(stalled(sights).empty());
 }

@@ -45,6 +45,12 @@ std::vector<experiment::Trial> a_plan() {
   return {make_trial(3), make_trial(0), make_trial(10), make_trial(3, 1), make_trial(0, 1)};
 }
 
+std::vector<experiment::Trial> repetitions_of(int split, int count) {
+  std::vector<experiment::Trial> trials;
+  for (int i = 0; i < count; ++i) trials.push_back(make_trial(split, i));
+  return trials;
+}
+
 std::string name(const experiment::Trial& trial) {
   return std::to_string(trial.split_points.front()) + "." + std::to_string(trial.repetition);
 }
@@ -212,10 +218,8 @@ TEST_CASE("without repeats everything is believed at once") {
 }
 
 TEST_CASE("repeats are bounded by a share of the whole sweep, or a machine that is always busy would triple it") {
-  std::vector<experiment::Trial> trials;
-  for (int repetition = 0; repetition < 20; ++repetition) trials.push_back(make_trial(3, repetition));
   SlowSweep sweep;
-  const auto counts = sweep.run(trials, {.per_trial = 2, .share = 0.2});
+  const auto counts = sweep.run(repetitions_of(3, 20), {.per_trial = 2, .share = 0.2});
   CHECK(counts.repeated == 4);
   CHECK(counts.ok == 20);
   CHECK(sweep.kept.size() == 24);
@@ -279,12 +283,6 @@ struct TwoSides {
   std::vector<TrialRecord> kept[2];
   std::string order;
 };
-
-std::vector<experiment::Trial> repetitions_of(int split, int count) {
-  std::vector<experiment::Trial> trials;
-  for (int i = 0; i < count; ++i) trials.push_back(make_trial(split, i));
-  return trials;
-}
 
 }  // namespace
 

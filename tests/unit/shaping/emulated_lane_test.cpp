@@ -12,17 +12,13 @@
 
 #include <support/catch.hpp>
 
+#include "links.hpp"
+
 using namespace paretopipe;
 using namespace paretopipe::shaping;
 using namespace std::chrono_literals;
 
 namespace {
-
-experiment::LinkConditions delayed(Nanoseconds delay) {
-  experiment::LinkConditions conditions;
-  conditions.delay = delay;
-  return conditions;
-}
 
 /// A connection of which the lane has one end.
 struct Connection {
@@ -65,7 +61,7 @@ struct LaneBetween {
 }  // namespace
 
 TEST_CASE("a lane that is woken in time hands on at the moment, not before, and is not late", "[lateness]") {
-  LaneBetween between(delayed(50ms));
+  LaneBetween between(delayed_link(50ms));
   between.read("hello");
   const auto due = between.lane.next_due();
   between.write(due - 1ns);
@@ -77,9 +73,7 @@ TEST_CASE("a lane that is woken in time hands on at the moment, not before, and 
 }
 
 TEST_CASE("a lane that is woken late says by how much, for each piece that waited", "[lateness]") {
-  auto conditions = delayed(50ms);
-  conditions.rate_bit_per_s = 12'000'000;  // a piece of 1500 bytes takes 1 ms
-  LaneBetween between(conditions);
+  LaneBetween between(paced_link(12'000'000, 50ms));  // a piece of 1500 bytes takes 1 ms
   between.read(std::string(3 * 1500, 'x'));
   between.write(between.lane.next_due() + 2500us);
   CHECK(between.receiver.take().size() == 3 * 1500);
@@ -92,7 +86,7 @@ TEST_CASE("a lane that is woken late says by how much, for each piece that waite
 }
 
 TEST_CASE("what falls due while the receiver takes nothing is not the lane's lateness", "[lateness]") {
-  LaneBetween between(delayed(1ms));
+  LaneBetween between(delayed_link(1ms));
   auto now = Clock::now();
   for (std::size_t given = 0; !between.lane.blocked(); given += 10'000) {
     REQUIRE(given < 64 << 20);  // no socket holds so much
@@ -113,7 +107,7 @@ TEST_CASE("what falls due while the receiver takes nothing is not the lane's lat
 }
 
 TEST_CASE("the end of a stream is no delivery", "[lateness]") {
-  LaneBetween between(delayed(1ms));
+  LaneBetween between(delayed_link(1ms));
   ::shutdown(between.sender.outside.get(), SHUT_WR);
   between.lane.read_from(between.sender.lane.get());
   between.write(between.lane.next_due() + 1h);

@@ -11,30 +11,19 @@
 #include <support/catch.hpp>
 #include <support/message_of.hpp>
 
+#include "links.hpp"
+
 using namespace paretopipe;
 using namespace paretopipe::shaping;
 using namespace std::chrono_literals;
 using experiment::DelayDistribution;
 using experiment::LinkConditions;
-using paretopipe::experiment::DelayDistribution;
 using support::contains;
 
 namespace {
 
 constexpr std::int64_t kMbit = 1'000'000;
 const Clock::time_point kStart{1h};
-
-LinkConditions delayed_link(Nanoseconds delay) {
-  LinkConditions conditions;
-  conditions.delay = delay;
-  return conditions;
-}
-
-LinkConditions paced(std::int64_t rate_bit_per_s, Nanoseconds delay = 0ns) {
-  LinkConditions conditions = delayed_link(delay);
-  conditions.rate_bit_per_s = rate_bit_per_s;
-  return conditions;
-}
 
 /// `bytes` that arrive at once, cut into the pieces that the link would cut them into.
 Clock::time_point deliver_all(EmulatedSchedule& schedule, const LinkConditions& conditions, Clock::time_point arrival,
@@ -57,7 +46,7 @@ TEST_CASE("a delay moves every byte by as much, and none by nothing") {
 }
 
 TEST_CASE("B bytes at once are delivered after d + B/r") {
-  const auto conditions = paced(5 * kMbit, 200ms);
+  const auto conditions = paced_link(5 * kMbit, 200ms);
   EmulatedSchedule schedule(conditions, 1);
   // 1500 bytes are 12,000 bits: 2.4 ms at 5 Mbit/s.
   CHECK(schedule.deliver(kStart, 1500) == kStart + 200ms + 2400us);
@@ -68,7 +57,7 @@ TEST_CASE("B bytes at once are delivered after d + B/r") {
 TEST_CASE("how bytes are cut into pieces does not change when the last of them comes") {
   for (const std::int64_t rate : {1, 5, 50, 333, 500}) {
     for (const std::int64_t bytes : {100'000, 602'112, 20'000'000}) {
-      const auto conditions = paced(rate * kMbit, 7ms);
+      const auto conditions = paced_link(rate * kMbit, 7ms);
       EmulatedSchedule schedule(conditions, 1);
       const std::chrono::duration<double, std::nano> expected(7e6 + static_cast<double>(bytes) * 8e3 /
                                                                         static_cast<double>(rate));
@@ -80,14 +69,14 @@ TEST_CASE("how bytes are cut into pieces does not change when the last of them c
 }
 
 TEST_CASE("what arrives while the line is busy waits its turn, what arrives later does not") {
-  EmulatedSchedule schedule(paced(8 * kMbit), 1);  // a byte takes 1 us
+  EmulatedSchedule schedule(paced_link(8 * kMbit), 1);  // a byte takes 1 us
   CHECK(schedule.deliver(kStart, 1000) == kStart + 1ms);
   CHECK(schedule.deliver(kStart + 500us, 1000) == kStart + 2ms);
   CHECK(schedule.deliver(kStart + 5ms, 1000) == kStart + 6ms);
 }
 
 TEST_CASE("a burst in the profile goes at once, no more than that after any idle time, and less after a short one") {
-  auto conditions = paced(8 * kMbit, 10ms);
+  auto conditions = paced_link(8 * kMbit, 10ms);
   conditions.burst_bytes = 4000;
   EmulatedSchedule schedule(conditions, 1);
   for (const auto arrival : {kStart, kStart + 1s, kStart + 1h}) {
@@ -123,7 +112,7 @@ TEST_CASE("jitter scatters the delays of bytes that are far apart around the del
 TEST_CASE("jitter never changes the order, and never delivers before the arrival") {
   for (const auto distribution : {DelayDistribution::uniform, DelayDistribution::normal, DelayDistribution::pareto,
                                   DelayDistribution::paretonormal}) {
-    auto conditions = paced(100 * kMbit, 2ms);
+    auto conditions = paced_link(100 * kMbit, 2ms);
     conditions.jitter = 5ms;  // more than the delay: netem would send at once, too
     conditions.distribution = distribution;
     EmulatedSchedule schedule(conditions, 5);
@@ -149,7 +138,7 @@ TEST_CASE("the same seed gives the same schedule") {
 }
 
 TEST_CASE("new conditions hold for what comes next, which does not overtake what is under way") {
-  EmulatedSchedule schedule(paced(8 * kMbit, 100ms), 1);
+  EmulatedSchedule schedule(paced_link(8 * kMbit, 100ms), 1);
   CHECK(schedule.deliver(kStart, 1000) == kStart + 101ms);
   schedule.set_conditions(delayed_link(10ms), 1);
   CHECK(schedule.deliver(kStart + 1ms, 1000) == kStart + 101ms);
@@ -158,7 +147,7 @@ TEST_CASE("new conditions hold for what comes next, which does not overtake what
 
 TEST_CASE("pieces are as long as the rate moves in a quarter of a millisecond, within limits") {
   for (const auto& [mbit, bytes] : {std::pair(1, 1500), {50, 1563}, {500, 15'625}, {10'000, 65'536}}) {
-    CHECK(piece_bytes(paced(mbit * kMbit)) == bytes);
+    CHECK(piece_bytes(paced_link(mbit * kMbit)) == bytes);
   }
   CHECK(piece_bytes(LinkConditions{}) == 65'536);
 }
@@ -166,16 +155,16 @@ TEST_CASE("pieces are as long as the rate moves in a quarter of a millisecond, w
 TEST_CASE("a direction holds what is on its way and four MiB more") {
   constexpr std::size_t kSocketBuffer = 4 << 20;
   CHECK(buffer_limit(LinkConditions{}) == kSocketBuffer);
-  CHECK(buffer_limit(paced(500 * kMbit, 200ms)) == kSocketBuffer + 12'500'000);
+  CHECK(buffer_limit(paced_link(500 * kMbit, 200ms)) == kSocketBuffer + 12'500'000);
   CHECK(buffer_limit(delayed_link(10ms)) == kSocketBuffer + 12'500'000);
   CHECK(buffer_limit(delayed_link(10s)) == 256 << 20);
-  auto scattered = paced(8 * kMbit, 100ms);
+  auto scattered = paced_link(8 * kMbit, 100ms);
   scattered.jitter = 25ms;
   CHECK(buffer_limit(scattered) == kSocketBuffer + 200'000);
 }
 
 TEST_CASE("what a byte stream cannot do is refused, each with its reason") {
-  LinkConditions conditions = paced(5 * kMbit, 20ms);
+  LinkConditions conditions = paced_link(5 * kMbit, 20ms);
   conditions.jitter = 1ms;
   conditions.burst_bytes = 4000;
   conditions.queue_packets = 100;  // nothing is dropped from a full queue: the sender waits
@@ -354,14 +343,14 @@ TEST_CASE("a trial is touched from a share of late deliveries on, or by one paus
   CHECK(judge(measured({{99, 0us}, {1, 110ms}}, 10ms)).empty());
   const auto sentences = judge(measured({{94, 60us}, {6, 1001us}}));  // however little they are late
   REQUIRE(sentences.size() == 1);
-  CHECK(support::contains(sentences[0], "6 % of what passed it during the trial came more than 1.00 ms late"));
-  CHECK(support::contains(sentences[0], "1.00 ms at worst"));
-  CHECK(support::contains(sentences[0], "leave a core free"));
-  CHECK(support::contains(sentences[0], "by others on this machine"));
+  CHECK(contains(sentences[0], "6 % of what passed it during the trial came more than 1.00 ms late"));
+  CHECK(contains(sentences[0], "1.00 ms at worst"));
+  CHECK(contains(sentences[0], "leave a core free"));
+  CHECK(contains(sentences[0], "by others on this machine"));
   const auto elsewhere = judge(measured({{94, 60us}, {6, 1001us}}), "pi");
   REQUIRE(elsewhere.size() == 1);
-  CHECK(support::contains(elsewhere[0], "by others on pi: "));
-  CHECK_FALSE(support::contains(elsewhere[0], "netem"));  // which cannot be had there
+  CHECK(contains(elsewhere[0], "by others on pi: "));
+  CHECK_FALSE(contains(elsewhere[0], "netem"));  // which cannot be had there
 }
 
 TEST_CASE("what a meter has counted reaches another process whole") {

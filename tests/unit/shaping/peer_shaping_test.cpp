@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <support/catch.hpp>
 #include <support/message_of.hpp>
+
+#include "links.hpp"
 
 using namespace paretopipe;
 using namespace paretopipe::shaping;
@@ -19,23 +19,8 @@ using support::message_of;
 
 namespace {
 
-using Lines = std::vector<std::string>;
-
-std::string line(const Command& command) {
-  return fmt::format("{}", fmt::join(command, " "));
-}
-
-/// The commands as a person would type them.
 Lines lines(const PeerTarget& target, const LinkConditions& conditions) {
-  Lines typed;
-  for (const auto& command : plan_peer_shaping(target, conditions).apply) typed.push_back(line(command));
-  return typed;
-}
-
-LinkConditions paced_peer(std::int64_t rate_bit_per_s) {
-  LinkConditions conditions;
-  conditions.rate_bit_per_s = rate_bit_per_s;
-  return conditions;
+  return as_typed(plan_peer_shaping(target, conditions).apply);
 }
 
 const Lines kFrame{"tc qdisc add dev eth0 root handle 7a7a: htb default 0 direct_qlen 1000",
@@ -50,7 +35,7 @@ Lines operator+(Lines first, const Lines& second) {
 }  // namespace
 
 TEST_CASE("a rate for one peer is tbf below a class that only the peer's traffic gets into", "[peer]") {
-  CHECK(lines({"eth0", "192.168.1.7"}, paced_peer(20'000'000)) ==
+  CHECK(lines({"eth0", "192.168.1.7"}, paced_link(20'000'000)) ==
         kFrame + Lines{"tc qdisc add dev eth0 parent 7a7a:1 handle 7a7b: tbf rate 20000000bit burst 13028b latency "
                        "100ms",
                        "tc filter add dev eth0 parent 7a7a: protocol ip prio 1 u32 match ip dst 192.168.1.7/32 flowid "
@@ -59,7 +44,7 @@ TEST_CASE("a rate for one peer is tbf below a class that only the peer's traffic
 
 TEST_CASE("a port is matched on either side, for either may be the server, by the filters of the peer's IP", "[peer]") {
   const auto filters = [](const char* address) {
-    const auto typed = lines({"eth0", address, {5000}}, paced_peer(20'000'000));
+    const auto typed = lines({"eth0", address, {5000}}, paced_link(20'000'000));
     REQUIRE(typed.size() == 5);
     return Lines(typed.begin() + 3, typed.end());
   };
@@ -73,8 +58,8 @@ TEST_CASE("a port is matched on either side, for either may be the server, by th
                                               "ipv6 prio 1 u32 match ip6 dst fe80::1/128 match ip6 protocol 6 0xff "
                                               "match ip6 dport 5000 0xffff flowid 7a7a:1");
   // What undoes it names the handle, so that nobody else's qdisc is removed.
-  CHECK(line(plan_peer_shaping({"eth0", "10.0.0.2", {5000}}, paced_peer(1'000'000)).undo) ==
-        "tc qdisc del dev eth0 root handle 7a7a:");
+  CHECK(as_typed({plan_peer_shaping({"eth0", "10.0.0.2", {5000}}, paced_link(1'000'000)).undo}) ==
+        Lines{"tc qdisc del dev eth0 root handle 7a7a:"});
 }
 
 TEST_CASE("netem with tbf below it goes below the class, and below what cuts super-packets for it", "[peer]") {
@@ -88,10 +73,8 @@ TEST_CASE("netem with tbf below it goes below the class, and below what cuts sup
 
 TEST_CASE("what cuts super-packets lets one frame of any interface pass, with its headers and two VLAN tags",
           "[peer]") {
-  LinkConditions delayed;
-  delayed.delay = 5ms;
   for (const std::int64_t mtu : {68, 576, 1280, 1500, 9000, 65'536}) {
-    const auto cut = plan_peer_shaping({"eth0", "10.0.0.2", {}, mtu}, delayed).apply.at(2);
+    const auto cut = plan_peer_shaping({"eth0", "10.0.0.2", {}, mtu}, delayed_link(5ms)).apply.at(2);
     const auto burst = std::stoll(cut.at(13));
     CAPTURE(mtu, burst);
     CHECK(burst >= mtu + 22);
@@ -103,11 +86,11 @@ TEST_CASE("what cannot be planned is refused with what to write instead", "[peer
   const auto refusal = [](const PeerTarget& target, const LinkConditions& conditions) {
     return message_of<UsageError>([&] { plan_peer_shaping(target, conditions); });
   };
-  CHECK(contains(refusal({"eth0", "raspberry", {}}, paced_peer(1'000'000)), "\"raspberry\" is not an IP address"));
-  CHECK(contains(refusal({"eth0", "10.0.0.2/8", {}}, paced_peer(1'000'000)), "is not an IP address"));
+  CHECK(contains(refusal({"eth0", "raspberry", {}}, paced_link(1'000'000)), "\"raspberry\" is not an IP address"));
+  CHECK(contains(refusal({"eth0", "10.0.0.2/8", {}}, paced_link(1'000'000)), "is not an IP address"));
   CHECK(contains(refusal({"eth0", "10.0.0.2", {}}, {}), "shapes nothing"));
   for (const auto* name : {"", "-j", "eth 0", "eth/0", "0123456789abcdef", "eth0\n", ".."}) {
-    CHECK(contains(refusal({name, "10.0.0.2", {}}, paced_peer(1'000'000)), "cannot be an interface's name"));
+    CHECK(contains(refusal({name, "10.0.0.2", {}}, paced_link(1'000'000)), "cannot be an interface's name"));
   }
 }
 
@@ -137,7 +120,7 @@ TEST_CASE("what is applied for a peer is read back from below the class alone", 
 }
 
 TEST_CASE("the terms of a lease survive the way to its keeper, and its outcome the way back", "[peer]") {
-  const LeaseTerms terms{"eth0", plan_peer_shaping({"eth0", "10.0.0.2", {5000}}, paced_peer(1'000'000)), 90s};
+  const LeaseTerms terms{"eth0", plan_peer_shaping({"eth0", "10.0.0.2", {5000}}, paced_link(1'000'000)), 90s};
   CHECK(nlohmann::json(terms).get<LeaseTerms>() == terms);
   for (const auto end : {LeaseEnd::expired, LeaseEnd::released, LeaseEnd::keeper_interrupted}) {
     const auto back = nlohmann::json(LeaseOutcome{end, false}).get<LeaseOutcome>();

@@ -7,6 +7,8 @@
 #include <support/catch.hpp>
 #include <support/message_of.hpp>
 
+#include "links.hpp"
+
 using namespace paretopipe;
 using namespace paretopipe::shaping;
 using namespace std::chrono_literals;
@@ -54,32 +56,26 @@ TEST_CASE("what tbf and netem apply is read back, and nothing where there is nei
 
 TEST_CASE("what the kernel rounds, and a distribution, which cannot be read, are no difference", "[read-back]") {
   CHECK(differences(experiment::load_network_profile("published").forward, read_back(printed::kPublished)).empty());
-  LinkConditions requested;
-  requested.delay = 1'234'567ns;
+  auto requested = delayed_link(1'234'567ns);
   requested.jitter = 100us;
   CHECK(differences(requested, read_back(printed::kRounded)).empty());
-  LinkConditions slow;
-  slow.rate_bit_per_s = 123'456;
+  auto slow = paced_link(123'456);
   slow.burst_bytes = 1'600;
   slow.queue_latency = 3333us;
   const auto applied = read_back(
       R"([{"kind":"tbf","handle":"1:","root":true,"refcnt":3,"options":{"rate":15432,"burst":1599,"lat":3305}}])");
   CHECK(differences(slow, applied).empty());
-  LinkConditions scattered;
-  scattered.delay = 25ms;
+  auto scattered = paced_link(10'000'000, 25ms);
   scattered.jitter = 5ms;
-  scattered.rate_bit_per_s = 10'000'000;
   scattered.distribution = experiment::DelayDistribution::normal;
   CHECK(differences(scattered, read_back(printed::kDelayRate)).empty());
 }
 
 TEST_CASE("every value that differs has its sentence", "[read-back]") {
-  LinkConditions requested;
-  requested.delay = 20ms;
+  auto requested = paced_link(1'000'000, 20ms);
   requested.jitter = 4ms;
   requested.loss = 0.02;
   requested.queue_packets = 2'000;
-  requested.rate_bit_per_s = 1'000'000;
   CHECK(differences(requested, read_back(printed::kAll)) ==
         Sentences{"a jitter of 4.00 ms was requested, but the kernel reports 5.00 ms",
                   "a rate was requested, but the kernel reports none",
@@ -88,8 +84,7 @@ TEST_CASE("every value that differs has its sentence", "[read-back]") {
                   "a duplication of 0 % was requested, but the kernel reports 0.1 %",
                   "a queue of 2000 packets was requested, but the kernel reports 1000 packets"});
   CHECK(differences({}, read_back(printed::kTbf)) == Sentences{"no rate was requested, but the kernel reports one"});
-  LinkConditions faster;
-  faster.rate_bit_per_s = 6'000'000;
+  auto faster = paced_link(6'000'000);
   faster.burst_bytes = 8'000;
   faster.queue_latency = 100ms;
   CHECK(differences(faster, read_back(printed::kTbf)) ==

@@ -1,11 +1,8 @@
 #include <paretopipe/shaping/kernel/tc_commands.hpp>
 
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <support/catch.hpp>
+
+#include "links.hpp"
 
 using namespace paretopipe;
 using namespace paretopipe::shaping;
@@ -15,37 +12,28 @@ using experiment::LinkConditions;
 
 namespace {
 
-/// The commands as a person would type them.
-std::vector<std::string> lines(const LinkConditions& conditions) {
-  std::vector<std::string> typed;
-  for (const auto& command : shape_commands("x", conditions))
-    typed.push_back(fmt::format("{}", fmt::join(command, " ")));
-  return typed;
+Lines lines(const LinkConditions& conditions) {
+  return as_typed(shape_commands("x", conditions));
 }
-
-using Lines = std::vector<std::string>;
 
 }  // namespace
 
 TEST_CASE("conditions are written as people write them: tbf for a rate alone, else netem, and never a reordering",
           "[tc]") {
   CHECK(lines({}).empty());
-  LinkConditions paced;
-  paced.rate_bit_per_s = 20'000'000;
+  auto paced = paced_link(20'000'000);
   CHECK(lines(paced) == Lines{"tc qdisc add dev x root handle 1: tbf rate 20000000bit burst 13028b latency 100ms"});
   paced.burst_bytes = 50'000;
   paced.queue_latency = 1500us;
   CHECK(lines(paced) == Lines{"tc qdisc add dev x root handle 1: tbf rate 20000000bit burst 50000b latency 1500us"});
   CHECK_FALSE(needs_netem(paced));  // so it works without
-  LinkConditions delayed;
-  delayed.delay = 25ms;
-  delayed.rate_bit_per_s = 10'000'000;  // netem paces every frame
-  CHECK(lines(delayed) == Lines{"tc qdisc add dev x root handle 1: netem limit 1000 delay 25ms rate 10000000bit"});
+  // netem paces every frame.
+  CHECK(lines(paced_link(10'000'000, 25ms)) ==
+        Lines{"tc qdisc add dev x root handle 1: netem limit 1000 delay 25ms rate 10000000bit"});
   CHECK(lines(experiment::load_network_profile("published").forward) ==
         Lines{"tc qdisc add dev x root handle 1: netem limit 1000 delay 200ms",
               "tc qdisc add dev x parent 1:1 handle 2: tbf rate 5000000bit burst 4096b latency 400ms"});
-  LinkConditions scattered;  // netem keeps packets in order where it has a rate
-  scattered.delay = 20ms;
+  auto scattered = delayed_link(20ms);  // netem keeps packets in order where it has a rate
   scattered.jitter = 5ms;
   scattered.distribution = DelayDistribution::normal;
   CHECK(lines(scattered) ==
@@ -55,8 +43,7 @@ TEST_CASE("conditions are written as people write them: tbf for a rate alone, el
   CHECK(lines(scattered) ==
         Lines{"tc qdisc add dev x root handle 1: netem limit 1000 delay 20ms 5ms distribution normal "
               "rate 1000000bit"});
-  LinkConditions lossy;
-  lossy.delay = 1500us;
+  auto lossy = delayed_link(1500us);
   lossy.loss = 0.00333;
   lossy.duplicate = 0.001;
   lossy.reorder = 0.25;
@@ -84,9 +71,7 @@ TEST_CASE("the computed burst holds a frame, and what passes in a tick", "[tc]")
 }
 
 TEST_CASE("netem's limit holds what is under way on a long fast link", "[tc]") {
-  LinkConditions conditions;
-  conditions.delay = 200ms;
-  conditions.rate_bit_per_s = 500'000'000;
+  auto conditions = paced_link(500'000'000, 200ms);
   const double under_way = 0.2 * 500e6 / 8 / 1514;
   CHECK(static_cast<double>(default_queue_packets(conditions)) > 2 * under_way);
   conditions.rate_bit_per_s = 1'000;
@@ -94,8 +79,7 @@ TEST_CASE("netem's limit holds what is under way on a long fast link", "[tc]") {
 }
 
 TEST_CASE("a burst too small for its rate, and a queue too small for its delay, are warned of", "[tc]") {
-  LinkConditions conditions;
-  conditions.rate_bit_per_s = 100'000'000;
+  auto conditions = paced_link(100'000'000);
   conditions.burst_bytes = 4'096;
   CHECK(
       warnings(conditions) ==

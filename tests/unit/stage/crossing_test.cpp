@@ -160,7 +160,7 @@ TEST_CASE("a stage refuses micro-batches of no tensor, and of more than a link c
 
 namespace {
 
-/// Of the shape, with bytes that are all different from their neighbours.
+/// A batch whose bytes all differ from their neighbours.
 Activation a_batch(const std::vector<std::int64_t>& shape, wire::MemoryFormat format = wire::MemoryFormat::contiguous) {
   auto batch = make_backend()->allocate({wire::DType::float32, format, shape});
   for (std::size_t i = 0; i < batch.bytes.size(); ++i) batch.bytes[i] = static_cast<std::byte>(i % 251);

@@ -19,7 +19,7 @@ using support::message_of;
 
 namespace {
 
-/// Of one stage in one phase: the moments of a batch never decrease, and each loop takes the batches in their order.
+/// The moments of a batch at one stage, in one phase, never decrease, and each loop takes the batches in their order.
 void require_order(const StageTimeline& stage, std::size_t batches) {
   for (std::size_t i = 0; i < kStageMoments.size(); ++i) {
     CAPTURE(i);
@@ -184,26 +184,24 @@ TEST_CASE("an encoded tensor of another codec than announced is refused, and so 
 
 TEST_CASE("of a run of one phase nothing of the other one is reported, by any stage") {
   const auto offline = GENERATE(true, false);
+  const std::pair single_streamed(&RunReport::single_stream, &RunReport::single_stream_results);
+  const std::pair loaded(&RunReport::offline, &RunReport::offline_results);
+  const auto [phase, results] = offline ? loaded : single_streamed;
+  const auto [other_phase, other_results] = offline ? single_streamed : loaded;
   for (const auto& splits : std::vector<std::vector<int>>{{}, {1}, {1, 2}}) {
     RingSetup setup{.splits = splits, .warmup = 1, .batches = 6, .depth = 3, .micro_batches = 2};
     setup.phases = offline ? experiment::Phases::offline : experiment::Phases::single_stream;
     CAPTURE(splits, offline);
     const auto reports = Ring(setup, Socketpair::connect).run();
     for (const auto& report : reports) {
-      require_order(offline ? report.offline : report.single_stream, 14);
-      CHECK((offline ? report.single_stream : report.offline) == StageTimeline{});
-      CHECK((offline ? report.single_stream_results : report.offline_results) == ResultTimeline{});
-      const auto& results = offline ? report.offline_results : report.single_stream_results;
-      CHECK(results.completed.size() == (&report == &reports.front() ? 14 : 0));  // only the source has any
+      require_order(report.*phase, 14);
+      CHECK(report.*other_phase == StageTimeline{});
+      CHECK(report.*other_results == ResultTimeline{});
+      CHECK((report.*results).completed.size() == (&report == &reports.front() ? 14 : 0));  // only the source has any
     }
     const auto& source = reports.front();
-    if (offline) {
-      require_causality(reports, &RunReport::offline, &RunReport::offline_results);
-      require_depth(source.offline.ready, source.offline_results.completed, 3, 2);
-    } else {
-      require_causality(reports, &RunReport::single_stream, &RunReport::single_stream_results);
-      require_depth(source.single_stream.ready, source.single_stream_results.completed, 1, 2);
-    }
+    require_causality(reports, phase, results);
+    require_depth((source.*phase).ready, (source.*results).completed, offline ? 3U : 1U, 2);
     CHECK(source.max_abs_difference == 0);
     CHECK(source.top1_agreement == 1);
   }

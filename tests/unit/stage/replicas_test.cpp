@@ -22,11 +22,8 @@ using support::contains;
 
 namespace {
 
-/// Its learning rate changes with every update.
 TrainingTask shared_task(Schedule schedule, int replicas) {
-  experiment::Training training{.schedule = schedule};
-  training.optimizer.schedule = experiment::RateSchedule::linear;
-  return {a_model(), training, 12, 3, 4, replicas};
+  return {a_model(), a_training(schedule), 12, 3, 4, replicas};
 }
 
 /// What the driver does with the stages of a trial.
@@ -73,12 +70,6 @@ class Replicas {
   std::deque<ServedStage> stages_;
 };
 
-std::vector<std::string> all_digests(const std::vector<TrainReport>& reports) {
-  std::vector<std::string> digests;
-  for (const auto& report : reports) digests.insert(digests.end(), report.digests.begin(), report.digests.end());
-  return digests;
-}
-
 }  // namespace
 
 TEST_CASE("replicas make of every block what one process makes that computes the share of each") {
@@ -89,7 +80,7 @@ TEST_CASE("replicas make of every block what one process makes that computes the
   Replicas replicas(task);
   const auto reports = replicas.train(4);
   const auto reference = compute_training_reference({task, {{0, kBlocks}}, 4}, *make_backend());
-  CHECK(all_digests(reports) == reference.digests);
+  CHECK(digests_of(reports) == reference.digests);
   for (const auto& report : reports) {
     CHECK(report.digests == reports.front().digests);
     const auto& moments = report.moments;

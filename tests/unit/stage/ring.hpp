@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/stage/stage_loops.hpp>
+#include <paretopipe/stage/training_messages.hpp>
 #include <paretopipe/wire/link.hpp>
 
 #include <algorithm>
@@ -73,5 +74,19 @@ class Ring {
   std::vector<std::unique_ptr<stage::Backend>> backends_;
   std::deque<std::pair<wire::Link, wire::Link>> links_;  ///< from each stage (first) to the next one (second)
 };
+
+/// A training whose learning rate changes with every update.
+inline experiment::Training a_training(experiment::Schedule schedule) {
+  experiment::Training training{.schedule = schedule};
+  training.optimizer.schedule = experiment::RateSchedule::linear;
+  return training;
+}
+
+/// The digests of all stages' blocks, in the order of the stages.
+inline std::vector<std::string> digests_of(const std::vector<stage::TrainReport>& reports) {
+  std::vector<std::string> digests;
+  for (const auto& report : reports) digests.insert(digests.end(), report.digests.begin(), report.digests.end());
+  return digests;
+}
 
 }  // namespace paretopipe::testing

@@ -10,7 +10,7 @@
 
 namespace paretopipe::testing {
 
-/// Of a stage alone, four batches in each phase.
+/// The run of a stage alone, with four batches in each phase.
 inline stage::Run lone_run() {
   return make_runs({.splits = {}, .warmup = 1, .batches = 3, .depth = 2}).front();
 }

@@ -33,7 +33,7 @@ RingSetup server_ring(std::vector<int> splits, int depth, int micro_batches, Mom
   return setup;
 }
 
-/// Of a source's report: every batch passed, on the schedule's moments and no others, with `depth` in flight at most.
+/// Every batch passed the source, on the schedule's moments and no others, with at most `depth` in flight.
 void require_server_phase(const RunReport& source, const RingSetup& setup) {
   const auto& [scheduled, handed_over, completed] = source.server;
   REQUIRE(scheduled.size() == setup.arrivals.size());

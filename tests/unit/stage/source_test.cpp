@@ -53,7 +53,24 @@ std::ptrdiff_t handed_over(const Source& source) {
   return std::count_if(moments.begin(), moments.end(), [](auto moment) { return moment != 0; });
 }
 
-/// Of a trial of so many batches of two images each, whose results go round: {2, 0}, {0, 1}.
+/// Completes every micro-batch as soon as it is handed over. `expected` says how many are handed over before the first
+/// one is back, and after each.
+void check_hand_over(Source& source, const ReferenceSet& set, const std::vector<std::ptrdiff_t>& expected) {
+  source.start();
+  for (std::size_t done = 0; done < expected.size(); ++done) {
+    CAPTURE(done);
+    const bool all_done = done + 1 == expected.size();
+    CHECK(handed_over(source) == expected[done]);
+    CHECK(source.last_batch().empty() != all_done);
+    if (all_done) break;
+    const auto job = source.jobs().pop();
+    CHECK(job->sequence == done);
+    CHECK(job->activation.bytes.data() == set.inputs[done % set.inputs.size()].bytes.data());
+    source.complete(done, 1, 1, set.outputs[done % set.outputs.size()]);
+  }
+}
+
+/// The accuracy of a trial of so many batches of two images each, whose results go round: {2, 0}, {0, 1}.
 Accuracy accuracy_of(std::vector<std::int64_t> labels, int batches, const std::vector<float>& first = kRight) {
   auto set = references(2);
   set.outputs.back() = logits({3, 2, 1, 5, 6, 4});
@@ -120,17 +137,7 @@ TEST_CASE("the last batch is kept as it came back, all micro-batches of it, and 
 TEST_CASE("one batch is in flight in the SingleStream phase and `depth` in the Offline phase") {
   const auto set = references(2);
   Source source(a_run(1, 3, 3), set);
-  const std::vector<std::ptrdiff_t> expected{1, 2, 3, 4, 7, 8, 8, 8, 8};
-  source.start();
-  for (std::size_t done = 0; done <= 8; ++done) {
-    CAPTURE(done);
-    CHECK(handed_over(source) == expected[done]);
-    if (done == 8) break;
-    const auto job = source.jobs().pop();
-    CHECK(job->sequence == done);
-    CHECK(job->activation.bytes.data() == set.inputs[done % 2].bytes.data());
-    source.complete(done, 1, 1, set.outputs.front());
-  }
+  check_hand_over(source, set, {1, 2, 3, 4, 7, 8, 8, 8, 8});
 }
 
 TEST_CASE("the Offline phase begins when the SingleStream phase's last result is back, and not before") {
@@ -148,20 +155,12 @@ TEST_CASE("a run of one phase hands over that phase's batches and no more") {
   const auto set = references(2);
   auto run = a_run(1, 3, 3);
   const bool offline = GENERATE(true, false);
+  CAPTURE(offline);
   run.phases = offline ? experiment::Phases::offline : experiment::Phases::single_stream;
   CHECK(run.total_batches() == 4);
   Source source(run, set);
-  source.start();
-  const std::vector<std::ptrdiff_t> expected =
-      offline ? std::vector<std::ptrdiff_t>{3, 4, 4, 4, 4} : std::vector<std::ptrdiff_t>{1, 2, 3, 4, 4};
-  for (std::size_t done = 0; done <= 4; ++done) {
-    CAPTURE(offline, done);
-    CHECK(handed_over(source) == expected[done]);
-    CHECK(source.last_batch().empty() == (done < 4));
-    if (done == 4) break;
-    CHECK(source.jobs().pop()->sequence == done);
-    source.complete(done, 1, 1, set.outputs.front());
-  }
+  const std::vector<std::ptrdiff_t> loaded{3, 4, 4, 4, 4}, alone{1, 2, 3, 4, 4};
+  check_hand_over(source, set, offline ? loaded : alone);
 }
 
 TEST_CASE(
@@ -170,18 +169,8 @@ TEST_CASE(
   auto run = a_run(0, 2, 2);
   run.micro_batches = 3;
   Source source(run, set);
-  const std::vector<std::ptrdiff_t> expected{3, 3, 3, 6, 6, 6, 12, 12, 12, 12, 12, 12, 12};
-  source.start();
-  for (std::size_t done = 0; done <= 12; ++done) {
-    CAPTURE(done);
-    CHECK(handed_over(source) == expected[done]);
-    if (done == 12) break;
-    const auto job = source.jobs().pop();
-    CHECK(job->sequence == done);
-    CHECK(job->activation.bytes.data() == set.inputs[done % 6].bytes.data());
-    CHECK(source.issued()[done] == source.issued()[done - done % 3]);
-    source.complete(done, 1, 1, set.outputs[done % 6]);
-  }
+  check_hand_over(source, set, {3, 3, 3, 6, 6, 6, 12, 12, 12, 12, 12, 12, 12});
+  for (std::size_t i = 0; i < 12; ++i) CHECK(source.issued()[i] == source.issued()[i - i % 3]);
 }
 
 TEST_CASE("a micro-batch is compared with what the unsplit model made of it, and not with another one's") {

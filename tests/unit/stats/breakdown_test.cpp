@@ -3,7 +3,6 @@
 #include <paretopipe/core/error.hpp>
 
 #include <support/catch.hpp>
-#include <support/message_of.hpp>
 
 #include "samples.hpp"
 
@@ -137,9 +136,7 @@ TEST_CASE("the bubbles of a stage add up to the summary's share") {
   for (const auto& [stages, micro_batches] : {std::pair(1, 1), {2, 1}, {3, 1}, {1, 2}, {3, 3}}) {
     const auto samples =
         testing::micro_batched(testing::random_samples(random, stages, 12 * micro_batches, 3), micro_batches);
-    std::vector<record::LinkPayload> links;
-    for (int from = 0; stages > 1 && from < stages; ++from) links.push_back({from, (from + 1) % stages, 8, 64});
-    const auto summary = stats::summarise(samples, samples, 1, links);
+    const auto summary = stats::summarise(samples, samples, 1, testing::ring_links(stages));
     const auto window = stats::completion_window(samples);
     for (std::size_t s = 0; s < summary.stages.size(); ++s) {
       double idle = 0;

@@ -67,8 +67,7 @@ inline record::TrialRecord dealt_record(const experiment::Trial& trial, const De
   record.fidelity = record::Fidelity{};
   record.single_stream = record.offline = dealt_samples(dealt);
   record.links = dealt_links(dealt);
-  record.summary = stats::summarise(*record.single_stream, *record.offline, trial.batch, record.links);
-  return record;
+  return summarised(std::move(record));
 }
 
 }  // namespace paretopipe::testing

@@ -147,17 +147,22 @@ Series noisy(std::size_t count, std::size_t from, double factor, unsigned seed =
   return series;
 }
 
+/// Lets stage 1 end the compute of one batch so much later, with all that follows for this batch.
+void end_later(record::PhaseSamples& samples, std::size_t batch, std::int64_t by) {
+  auto& stage = samples.stages.at(1);
+  for (auto* moments : {&stage.compute_end, &stage.encoded, &stage.codec_begin, &stage.send_begin, &stage.send_end,
+                        &samples.results.receive_begin, &samples.results.receive_end, &samples.results.completed}) {
+    (*moments)[batch] += by;
+  }
+}
+
 /// The same batches, of which stage 1 computes those from `batch` on `longer` longer, as everything after them shows.
 record::PhaseSamples slower_from(record::PhaseSamples samples, std::size_t batch, std::int64_t longer) {
-  auto& stage = samples.stages.at(1);
   std::int64_t late = 0;
-  for (std::size_t i = batch; i < stage.ready.size(); ++i) {
+  for (std::size_t i = batch; i < samples.stages.at(1).ready.size(); ++i) {
+    samples.stages[1].compute_begin[i] += late;
     late += longer;
-    for (auto* moments : {&stage.compute_end, &stage.encoded, &stage.codec_begin, &stage.send_begin, &stage.send_end,
-                          &samples.results.receive_begin, &samples.results.receive_end, &samples.results.completed}) {
-      (*moments)[i] += late;
-    }
-    stage.compute_begin[i] += late - longer;
+    end_later(samples, i, late);
   }
   return samples;
 }
@@ -219,8 +224,7 @@ TEST_CASE("outliers on either side neither make a rise nor hide one", "[slow]") 
   auto series = noisy(40, 20, 1.6);
   series[3] *= 30;
   series[30] /= 3;
-  REQUIRE(find_rise(series));
-  CHECK(find_rise(series)->first == 20);
+  CHECK(find_rise(series).value().first == 20);
   auto level = noisy(40, 40, 1);
   level[25] *= 30;
   level[33] *= 30;
@@ -264,14 +268,7 @@ TEST_CASE("the micro-batches of a batch are one duration", "[slow]") {
 
 TEST_CASE("of batches that were dealt out the slow device is found, by its own batches", "[slow]") {
   auto samples = testing::dealt_samples({.devices = 2, .batches = 80, .compute = 600'000, .interval = 300'000});
-  for (std::size_t batch = 41; batch < 80; batch += 2) {
-    auto& device = samples.stages[1];
-    for (auto* moments :
-         {&device.compute_end, &device.encoded, &device.codec_begin, &device.send_begin, &device.send_end,
-          &samples.results.receive_begin, &samples.results.receive_end, &samples.results.completed}) {
-      (*moments)[batch] += 600'000;
-    }
-  }
+  for (std::size_t batch = 41; batch < 80; batch += 2) end_later(samples, batch, 600'000);
   CHECK(stats::find_slow_downs(phase(), samples) == std::vector<record::SlowDown>{{true, 1, 20, 600'000, 1'200'000}});
 }
 
@@ -294,16 +291,12 @@ using stats::leading_slow;
 
 namespace {
 
-constexpr int kWarmUpBatches = 2;
-const testing::Durations kAloneDurations{5000, 4000, 3000, 2000, 50'000};
-const testing::Durations kLoadedDurations{5000, 4000, 3000, 2000, 10'000};
-
 record::PhaseSamples single_stream() {
-  return testing::regular_samples(kAloneDurations, 14, kWarmUpBatches, 1);
+  return testing::regular_samples({5000, 4000, 3000, 2000, 50'000}, 14, kWarmup, 1);
 }
 
 record::PhaseSamples offline() {
-  return testing::regular_samples(kLoadedDurations, 14, kWarmUpBatches, 4);
+  return testing::regular_samples({5000, 4000, 3000, 2000, 10'000}, 14, kWarmup, 4);
 }
 
 /// From `batch` on everything comes later, as after one slow batch in a full pipeline.
@@ -333,17 +326,17 @@ TEST_CASE("the slow durations at the beginning are warm-up, up to the first that
 
 TEST_CASE("a phase that settles late loses its first measured batches too", "[warmup]") {
   auto alone = single_stream();
-  CHECK(stats::settled_latency_warmup(alone) == kWarmUpBatches);
-  alone.results.completed[kWarmUpBatches - 1] += 30'000;  // a slow one among the warm-up ones lengthens nothing
-  CHECK(stats::settled_latency_warmup(alone) == kWarmUpBatches);
-  alone.results.completed[kWarmUpBatches] += 30'000;
-  alone.results.completed[kWarmUpBatches + 1] += 20'000;
-  CHECK(stats::settled_latency_warmup(alone) == kWarmUpBatches + 2);
+  CHECK(stats::settled_latency_warmup(alone) == kWarmup);
+  alone.results.completed[kWarmup - 1] += 30'000;  // a slow one among the warm-up ones lengthens nothing
+  CHECK(stats::settled_latency_warmup(alone) == kWarmup);
+  alone.results.completed[kWarmup] += 30'000;
+  alone.results.completed[kWarmup + 1] += 20'000;
+  CHECK(stats::settled_latency_warmup(alone) == kWarmup + 2);
 
   auto loaded = offline();
-  CHECK(stats::settled_throughput_warmup(loaded) == kWarmUpBatches);
-  delay_completions(loaded, kWarmUpBatches + 1, 90'000);
-  CHECK(stats::settled_throughput_warmup(loaded) == kWarmUpBatches + 1);
+  CHECK(stats::settled_throughput_warmup(loaded) == kWarmup);
+  delay_completions(loaded, kWarmup + 1, 90'000);
+  CHECK(stats::settled_throughput_warmup(loaded) == kWarmup + 1);
 }
 
 TEST_CASE("an outlier is named by its batch, in the phase in which it was one", "[outliers]") {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 #include <string>
+#include <utility>
 
 /// Records and samples made up for tests.
 namespace paretopipe::testing {
@@ -103,6 +104,19 @@ inline record::PhaseSamples alone(record::PhaseSamples samples) {
   return samples;
 }
 
+/// The links of a pipeline: from each stage to the next one, and from the last one back. A stage alone has none.
+inline std::vector<record::LinkPayload> ring_links(int stages) {
+  std::vector<record::LinkPayload> links;
+  for (int from = 0; stages > 1 && from < stages; ++from) links.push_back({from, (from + 1) % stages, 100, 64});
+  return links;
+}
+
+/// The record with the summary of its samples.
+inline record::TrialRecord summarised(record::TrialRecord record) {
+  record.summary = stats::summarise(record.single_stream, record.offline, record.trial.batch, record.links);
+  return record;
+}
+
 inline experiment::Trial make_trial(int split, int repetition = 0) {
   experiment::Trial trial;
   trial.model = "resnet18";
@@ -142,17 +156,15 @@ inline record::TrialRecord make_record(const experiment::Trial& trial, Durations
   } else {
     record.links = {{0, 1, payload_bytes, 64}, {1, 0, 320, 64}};
   }
-  record.summary = stats::summarise(*record.single_stream, *record.offline, trial.batch, record.links);
-  return record;
+  return summarised(std::move(record));
 }
 
-/// The same trial as it goes with these phases only.
+/// The record of the same trial with these phases only.
 inline record::TrialRecord in_phases(record::TrialRecord record, experiment::Phases phases) {
   record.trial.phases = phases;
   if (!experiment::has_single_stream(phases)) record.single_stream.reset();
   if (!experiment::has_offline(phases)) record.offline.reset();
-  record.summary = stats::summarise(record.single_stream, record.offline, record.trial.batch, record.links);
-  return record;
+  return summarised(std::move(record));
 }
 
 inline record::TrialRecord make_failure(const experiment::Trial& trial, const std::string& reason) {

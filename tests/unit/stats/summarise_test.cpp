@@ -28,14 +28,13 @@ const std::vector<record::LinkPayload> kLinks{{0, 1, 8000, 64}, {1, 0, 40, 64}};
 
 TEST_CASE("throughput is the rate between the first and the last completion after warm-up") {
   auto offline = kOffline;
+  const auto rate = [&] { return stats::summarise(kSingleStream, offline, 16, kLinks).throughput_image_per_s.value(); };
   // 8 measured batches of 16 images, 10 us apart: 7 intervals.
-  CHECK(stats::summarise(kSingleStream, offline, 16, kLinks).throughput_image_per_s.value() == Approx(16 / 10e-6));
-
+  CHECK(rate() == Approx(16 / 10e-6));
   offline.results.completed[0] -= 5'000'000;  // a slow warm-up batch changes nothing
-  CHECK(stats::summarise(kSingleStream, offline, 16, kLinks).throughput_image_per_s.value() == Approx(16 / 10e-6));
-
+  CHECK(rate() == Approx(16 / 10e-6));
   offline.results.completed[9] += 70'000;  // the last interval does
-  CHECK(stats::summarise(kSingleStream, offline, 16, kLinks).throughput_image_per_s.value() == Approx(7 * 16 / 140e-6));
+  CHECK(rate() == Approx(7 * 16 / 140e-6));
 }
 
 TEST_CASE("of one phase alone the summary is what it says in that of both, and nothing else") {
@@ -108,9 +107,7 @@ TEST_CASE("the means of the breakdown add up to the mean latency") {
   std::mt19937 random(3);
   for (int stages = 1; stages <= 5; ++stages) {
     const auto samples = testing::random_samples(random, stages, 20, 5);
-    std::vector<record::LinkPayload> links;
-    for (int s = 0; stages > 1 && s < stages; ++s) links.push_back({s, (s + 1) % stages, 100, 10});
-    const auto summary = stats::summarise(samples, samples, 1, links);
+    const auto summary = stats::summarise(samples, samples, 1, ring_links(stages));
     double sum = 0;
     for (const auto& part : summary.breakdown) sum += part.mean_ns;
     CHECK(sum == Approx(summary.latency->mean_ns).epsilon(1e-12));

@@ -2,7 +2,6 @@
 #include <paretopipe/core/error.hpp>
 
 #include <algorithm>
-#include <fstream>
 #include <string>
 
 #include <zlib.h>
@@ -26,7 +25,7 @@ std::string golden(const char* name) {
 DecodedImage decode(const std::string& bytes) {
   const support::TemporaryFolder folder;
   const auto file = folder.path() / "image.png";
-  std::ofstream(file, std::ios::binary) << bytes;
+  support::write_file(file, bytes);
   return decode_image(file);
 }
 

@@ -1,10 +1,10 @@
 #include <paretopipe/compute/torch/samples.hpp>
 #include <paretopipe/core/error.hpp>
 
-#include <fstream>
 #include <string>
 
 #include <support/catch.hpp>
+#include <support/files.hpp>
 #include <support/message_of.hpp>
 #include <support/temporary_folder.hpp>
 
@@ -43,7 +43,7 @@ using Lines = std::vector<std::vector<std::int64_t>>;
 
 class NumberFile {
  public:
-  explicit NumberFile(const std::string& text) { std::ofstream(path(), std::ios::binary) << text; }
+  explicit NumberFile(const std::string& text) { support::write_file(path(), text); }
   std::filesystem::path path() const { return folder_.path() / "numbers.txt"; }
 
  private:

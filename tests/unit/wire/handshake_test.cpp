@@ -36,7 +36,7 @@ struct Recording {
 Recording record_a_handshake() {
   Listener listener("127.0.0.1", {});
   Listener middle("127.0.0.1", {});
-  auto accepting = std::async(std::launch::async, [&] { return accept_peer(listener, kSecurity, in_a_minute()); });
+  auto accepting = accept_later(listener);
   auto connecting = connect_later(middle.port(), kSecurity);
   RawSocket caller = accept_raw(middle.native_handle());
   RawSocket onward = connect_raw(listener.port());

@@ -20,6 +20,7 @@
 
 #include "golden.hpp"
 #include "socket_pairs.hpp"
+#include "tensors.hpp"
 
 using namespace paretopipe::wire;
 using nlohmann::json;
@@ -27,35 +28,6 @@ using paretopipe::support::contains;
 using paretopipe::support::message_of;
 
 namespace {
-
-TensorSpec bytes_spec(std::int64_t size) {
-  return {DType::bfloat16, MemoryFormat::contiguous, {size / 2}};
-}
-
-std::vector<std::byte> pattern(std::size_t size, std::size_t seed) {
-  std::vector<std::byte> bytes(size);
-  for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>((i * 31 + seed * 7 + i / 4096) & 0xff);
-  return bytes;
-}
-
-/// From one byte pair to beyond the limit between the two ways of cutting a body into pieces (4 MiB).
-const std::vector<std::size_t> kSizes{2, 64, 1000, 65536, 65538, 300'000, 4'194'304, 4'194'306, 5'000'000};
-
-void send_all(Link& link, std::uint32_t tag) {
-  for (std::size_t i = 0; i < kSizes.size(); ++i) {
-    link.send_tensor(tag, i, bytes_spec(static_cast<std::int64_t>(kSizes[i])), pattern(kSizes[i], i + tag));
-  }
-}
-
-bool receive_all(Link& link, std::uint32_t tag) {
-  bool right = true;
-  for (std::size_t i = 0; i < kSizes.size(); ++i) {
-    std::vector<std::byte> bytes(kSizes[i]);
-    link.receive_tensor(tag, i, bytes_spec(static_cast<std::int64_t>(kSizes[i])), bytes);
-    right = right && bytes == pattern(kSizes[i], i + tag);
-  }
-  return right;
-}
 
 std::atomic<int> signals_handled = 0;
 
@@ -88,13 +60,8 @@ void interrupt(std::thread& thread, int times) {
 
 TEMPLATE_TEST_CASE("tensors of all sizes cross in both directions at once, bit by bit", "", TcpLoopback, Socketpair) {
   auto [a, b] = make_links<TestType>();
-  auto send_a = std::async(std::launch::async, [&link = a] { send_all(link, 1); });
-  auto send_b = std::async(std::launch::async, [&link = b] { send_all(link, 2); });
-  auto receive_a = std::async(std::launch::async, [&link = a] { return receive_all(link, 2); });
-  CHECK(receive_all(b, 1));
-  CHECK(receive_a.get());
-  CHECK_NOTHROW(send_a.get());
-  CHECK_NOTHROW(send_b.get());
+  // From one byte pair to beyond the limit between the two ways of cutting a body into pieces (4 MiB).
+  check_both_directions(a, b, {2, 64, 1000, 65536, 65538, 300'000, 4'194'304, 4'194'306, 5'000'000});
 }
 
 TEMPLATE_TEST_CASE("what leaves a link is the golden frame", "", TcpLoopback, Socketpair) {
@@ -102,12 +69,7 @@ TEMPLATE_TEST_CASE("what leaves a link is the golden frame", "", TcpLoopback, So
   const auto golden = golden_bytes("tensor");
   const float values[] = {1.0F, -2.0F};
   link.send_tensor(3, 7, {DType::float32, MemoryFormat::channels_last, {1, 2, 1, 1}}, std::as_bytes(std::span(values)));
-
-  std::vector<std::byte> received(golden.size());
-  const int fd = raw.release();
-  RawSocket owner(fd);
-  REQUIRE(::recv(fd, received.data(), received.size(), MSG_WAITALL) == static_cast<ssize_t>(golden.size()));
-  CHECK(received == golden);
+  CHECK(raw.receive(golden.size()) == golden);
 }
 
 TEMPLATE_TEST_CASE("a golden frame that arrives a byte at a time is received", "", TcpLoopback, Socketpair) {
@@ -196,9 +158,8 @@ TEMPLATE_TEST_CASE("shutdown from another thread wakes a sender whose peer does 
   auto [a, b] = make_links<TestType>();
   const std::size_t more_than_any_buffer = std::size_t{64} << 20;
   const std::vector<std::byte> bytes(more_than_any_buffer);
-  auto sender = std::async(std::launch::async, [&link = a, &bytes] {
-    link.send_tensor(1, 0, bytes_spec(static_cast<std::int64_t>(bytes.size())), bytes);
-  });
+  auto sender =
+      std::async(std::launch::async, [&link = a, &bytes] { link.send_tensor(1, 0, bytes_spec(bytes.size()), bytes); });
   a.shutdown();
   CHECK_THROWS_AS(sender.get(), Closed);
 }
@@ -222,7 +183,7 @@ TEMPLATE_TEST_CASE("a signal in the middle of a frame is no error to the sender"
   const InterruptingHandler handler;
   auto [a, b] = make_links<TestType>();
   const auto bytes = pattern(std::size_t{16} << 20, 5);
-  const auto spec = bytes_spec(static_cast<std::int64_t>(bytes.size()));
+  const auto spec = bytes_spec(bytes.size());
   std::thread sender([&, &link = a] { link.send_tensor(1, 0, spec, bytes); });
   interrupt(sender, 50);
   std::vector<std::byte> received(bytes.size());

@@ -22,4 +22,8 @@ inline std::future<Link> connect_later(std::uint16_t port, const LinkSecurity& s
   });
 }
 
+inline std::future<Link> accept_later(Listener& listener) {
+  return std::async(std::launch::async, [&listener] { return accept_peer(listener, kSecurity, in_a_minute()); });
+}
+
 }  // namespace paretopipe::wire

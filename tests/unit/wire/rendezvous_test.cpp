@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <fcntl.h>
-#include <netinet/in.h>
 
 #include <nlohmann/json.hpp>
 #include <support/catch.hpp>
@@ -57,22 +56,15 @@ Link prove_over(RawSocket socket, const std::string& words) {
 /// A port that nobody listens on and nobody else can get: bound, and kept.
 class ReservedPort {
  public:
-  ReservedPort() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)), owner_(fd_) {
+  ReservedPort() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     const int on = 1;
-    ::setsockopt(fd_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof(address);
-    REQUIRE(::bind(fd_, reinterpret_cast<sockaddr*>(&address), size) == 0);
-    REQUIRE(::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size) == 0);
-    port_ = ntohs(address.sin_port);
+    ::setsockopt(socket_.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    port_ = bind_to_free_port(socket_);
   }
   std::uint16_t port() const { return port_; }
 
  private:
-  int fd_;
-  RawSocket owner_;
+  RawSocket socket_;
   std::uint16_t port_ = 0;
 };
 
@@ -226,7 +218,7 @@ TEST_CASE("strangers of all kinds do not keep the peer from being found") {
 
 TEST_CASE("a peer with another key, and one that is meant for another link, are told apart from ours at once") {
   Listener listener("127.0.0.1", {});
-  auto accepting = std::async(std::launch::async, [&] { return accept_peer(listener, kSecurity, in_a_minute()); });
+  auto accepting = accept_later(listener);
   const auto refusal = [&](const LinkSecurity& security) {
     return message_of<EnvironmentError>([&] { connect_peer("127.0.0.1", listener.port(), security, in_a_minute()); });
   };
@@ -299,7 +291,7 @@ TEST_CASE("a caller who has not spoken by the end of one call is heard in the ne
   Listener listener("127.0.0.1", {});
   RawSocket late = connect_raw(listener.port());
   CHECK_THROWS_AS(accept_peer(listener, kSecurity, at_once()), EnvironmentError);
-  auto accepting = std::async(std::launch::async, [&] { return accept_peer(listener, kSecurity, in_a_minute()); });
+  auto accepting = accept_later(listener);
   Link peer = prove_over(std::move(late), "");
   Link accepted = accepting.get();
   CHECK(talk(peer, accepted));
@@ -307,7 +299,7 @@ TEST_CASE("a caller who has not spoken by the end of one call is heard in the ne
 
 TEST_CASE("bytes that follow a proof at once belong to the link") {
   Listener listener("127.0.0.1", {});
-  auto accepting = std::async(std::launch::async, [&] { return accept_peer(listener, kSecurity, in_a_minute()); });
+  auto accepting = accept_later(listener);
   const auto control = golden_bytes("control");
   const Link peer = prove_over(connect_raw(listener.port()),
                                std::string(reinterpret_cast<const char*>(control.data()), control.size()));

@@ -45,14 +45,19 @@ void RawSocket::reset() {
   close();
 }
 
+std::uint16_t bind_to_free_port(const RawSocket& socket) {
+  sockaddr_in address = loopback(0);
+  socklen_t size = sizeof(address);
+  require(::bind(socket.fd(), reinterpret_cast<sockaddr*>(&address), size) == 0, "bind");
+  require(::getsockname(socket.fd(), reinterpret_cast<sockaddr*>(&address), &size) == 0, "getsockname");
+  return ntohs(address.sin_port);
+}
+
 RawSocket connect_raw(std::uint16_t port) {
   RawSocket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_in address = loopback(port);
-  const int fd = socket.release();
-  const bool connected = ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
-  RawSocket result(fd);
-  require(connected, "connect");
-  return result;
+  require(::connect(socket.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0, "connect");
+  return socket;
 }
 
 RawSocket accept_raw(int listener) {
@@ -64,14 +69,11 @@ RawSocket accept_raw(int listener) {
 }
 
 std::pair<RawSocket, RawSocket> TcpLoopback::connect() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  RawSocket listener(fd);
-  sockaddr_in address = loopback(0);
-  socklen_t size = sizeof(address);
-  require(::bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0 && ::listen(fd, 1) == 0, "listen");
-  require(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0, "getsockname");
-  RawSocket a = connect_raw(ntohs(address.sin_port));
-  RawSocket b(::accept(fd, nullptr, nullptr));
+  const RawSocket listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const auto port = bind_to_free_port(listener);
+  require(::listen(listener.fd(), 1) == 0, "listen");
+  RawSocket a = connect_raw(port);
+  RawSocket b(::accept(listener.fd(), nullptr, nullptr));
   return {std::move(a), std::move(b)};
 }
 

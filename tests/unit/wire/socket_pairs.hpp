@@ -26,6 +26,7 @@ class RawSocket {
   void close();
   /// Closes with a reset instead of the orderly end of a stream.
   void reset();
+  int fd() const { return fd_; }
   int release() { return std::exchange(fd_, -1); }
 
  private:
@@ -43,6 +44,9 @@ struct Socketpair {
 
 /// Waits for who calls next at a listening socket.
 RawSocket accept_raw(int listener);
+
+/// Binds the socket to a port of 127.0.0.1 that nobody has. Returns the port.
+std::uint16_t bind_to_free_port(const RawSocket& socket);
 
 /// Connects to 127.0.0.1:port.
 RawSocket connect_raw(std::uint16_t port);

@@ -23,6 +23,7 @@
 #include <support/message_of.hpp>
 
 #include "socket_pairs.hpp"
+#include "tensors.hpp"
 
 using namespace paretopipe::wire;
 using namespace std::chrono_literals;
@@ -41,35 +42,6 @@ RingLinks make_encrypted_links() {
   const LinkSecurity security{random_key(), true, "stage 0 to stage 0"};
   Listener listener("127.0.0.1", {});
   return join_ring(listener, {security, "127.0.0.1", listener.port(), security}, soon());
-}
-
-TensorSpec of_bytes(std::size_t size) {
-  return {DType::bfloat16, MemoryFormat::contiguous, {static_cast<std::int64_t>(size / 2)}};
-}
-
-std::vector<std::byte> numbered(std::size_t size, std::size_t seed) {
-  std::vector<std::byte> bytes(size);
-  for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>((i * 31 + seed * 7 + i / 4096) & 0xff);
-  return bytes;
-}
-
-/// Below, at and above the size of a record, and of the pieces that a link sends.
-const std::vector<std::size_t> kAround{2, 16'318, 16'320, 16'322, 65'536, 300'000, 4'194'306, 20'000'000};
-
-void send_around(Link& link, std::uint32_t tag) {
-  for (std::size_t i = 0; i < kAround.size(); ++i) {
-    link.send_tensor(tag, i, of_bytes(kAround[i]), numbered(kAround[i], i + tag));
-  }
-}
-
-bool receive_around(Link& link, std::uint32_t tag) {
-  bool right = true;
-  for (std::size_t i = 0; i < kAround.size(); ++i) {
-    std::vector<std::byte> bytes(kAround[i]);
-    link.receive_tensor(tag, i, of_bytes(kAround[i]), bytes);
-    right = right && bytes == numbered(kAround[i], i + tag);
-  }
-  return right;
 }
 
 using OwnedKey = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
@@ -132,22 +104,17 @@ void relay_records(RawSocket& from, RawSocket& to) {
 
 TEST_CASE("tensors and messages of all sizes cross an encrypted link in both directions at once, bit by bit") {
   auto [a, b] = make_encrypted_links();
-  auto send_a = std::async(std::launch::async, [&link = a] { send_around(link, 1); });
-  auto send_b = std::async(std::launch::async, [&link = b] { send_around(link, 2); });
-  auto receive_a = std::async(std::launch::async, [&link = a] { return receive_around(link, 2); });
-  CHECK(receive_around(b, 1));
-  CHECK(receive_a.get());
-  send_a.get();
-  send_b.get();
+  // Below, at and above the size of a record, and of the pieces that a link sends.
+  check_both_directions(a, b, {2, 16'318, 16'320, 16'322, 65'536, 300'000, 4'194'306, 20'000'000});
   a.send_message("the last");
   CHECK(b.receive_message() == "the last");
 }
 
 TEST_CASE("traffic over an encrypted link counts what frames have, and not what encryption adds") {
   auto [a, b] = make_encrypted_links();
-  a.send_tensor(1, 0, of_bytes(1000), numbered(1000, 1));
+  a.send_tensor(1, 0, bytes_spec(1000), pattern(1000, 1));
   std::vector<std::byte> bytes(1000);
-  b.receive_tensor(1, 0, of_bytes(1000), bytes);
+  b.receive_tensor(1, 0, bytes_spec(1000), bytes);
   CHECK(a.traffic()->sent == 1064);
   CHECK(b.traffic()->received == 1064);
 }
@@ -201,7 +168,7 @@ TEST_CASE("shutdown from another thread wakes a receiver and a sender of an encr
   const std::vector<std::byte> more_than_any_buffer(std::size_t{64} << 20);
   auto receiving = std::async(std::launch::async, [&link = a] { link.receive_message(); });
   auto sending = std::async(std::launch::async, [&link = a, &more_than_any_buffer] {
-    link.send_tensor(1, 0, of_bytes(more_than_any_buffer.size()), more_than_any_buffer);
+    link.send_tensor(1, 0, bytes_spec(more_than_any_buffer.size()), more_than_any_buffer);
   });
   a.shutdown();
   CHECK(contains(message_of<Closed>([&] { receiving.get(); }), "shut down on this side"));
@@ -222,10 +189,8 @@ TEST_CASE("the end of an encrypted link between frames is told from one in the m
 
 TEST_CASE("encryption with another key fails on both sides, which waited for no acknowledgement to find out") {
   auto [a, b] = TcpLoopback::connect();
-  const int near = a.release();
-  const int far = b.release();
-  RawSocket owner_of_near(near);
-  RawSocket owner_of_far(far);
+  const int near = a.fd();
+  const int far = b.fd();
   auto accepting = std::async(std::launch::async, [&] { TlsStream::accept(far, random_key(), soon()); });
   CHECK_THROWS_AS(TlsStream::connect(near, random_key(), soon()), ProtocolError);
   CHECK_THROWS_AS(accepting.get(), ProtocolError);
@@ -239,10 +204,8 @@ TEST_CASE("encryption with another key fails on both sides, which waited for no 
 
 TEST_CASE("a peer that has a certificate and not the key is refused, whoever connects") {
   auto [a, b] = TcpLoopback::connect();
-  const int near = a.release();
-  const int far = b.release();
-  RawSocket owner_of_near(near);
-  RawSocket owner_of_far(far);
+  const int near = a.fd();
+  const int far = b.fd();
   const bool it_serves = GENERATE(true, false);
   auto stranger = std::async(std::launch::async, [&] { return shake_hands_with_a_certificate(far, it_serves); });
   if (it_serves) {
@@ -250,15 +213,14 @@ TEST_CASE("a peer that has a certificate and not the key is refused, whoever con
   } else {
     CHECK_THROWS_AS(TlsStream::accept(near, random_key(), soon()), ProtocolError);
   }
-  owner_of_near.close();
+  a.close();
   stranger.get();
 }
 
 TEST_CASE(
     "a peer that stops after its proof, in the middle of the encryption's handshake, is given up at the deadline") {
   auto [a, b] = TcpLoopback::connect();
-  const int near = a.release();
-  RawSocket owner(near);
+  const int near = a.fd();
   const auto begin = Clock::now();
   CHECK(contains(message_of<ProtocolError>([&] { TlsStream::accept(near, random_key(), Clock::now() + 100ms); }),
                  "does not answer"));

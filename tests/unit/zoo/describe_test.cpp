@@ -16,7 +16,6 @@ experiment::ModelDescription describe(const std::string& model, int num_classes,
 
 struct Totals {
   std::int64_t parameters = 0;
-  std::int64_t parameter_bytes = 0;
   std::int64_t multiply_accumulates = 0;
 };
 
@@ -24,7 +23,6 @@ Totals totals(const experiment::ModelDescription& description) {
   Totals sum;
   for (const auto& block : description.blocks) {
     sum.parameters += block.parameters;
-    sum.parameter_bytes += block.parameter_bytes;
     sum.multiply_accumulates += block.multiply_accumulates;
   }
   return sum;

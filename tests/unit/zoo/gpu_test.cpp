@@ -7,9 +7,6 @@
 #include <paretopipe/compute/zoo/model_backend.hpp>
 #include <paretopipe/compute/zoo/zoo.hpp>
 
-#include <algorithm>
-#include <cmath>
-
 #include <c10/core/InferenceMode.h>
 #include <support/catch.hpp>
 #include <torch/cuda.h>

@@ -4,10 +4,11 @@
 #include <paretopipe/core/error.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
-#include <fstream>
 
 #include <support/catch.hpp>
+#include <support/files.hpp>
 #include <support/image_folder.hpp>
 #include <support/message_of.hpp>
 #include <support/temporary_folder.hpp>
@@ -141,9 +142,6 @@ TEST_CASE("Fashion-MNIST as Debian packages it is read", "[needs:fashion_mnist]"
   CHECK(batches[0] != batches[1]);
 }
 
-using support::contains;
-using support::message_of;
-
 const std::filesystem::path kGolden = PARETOPIPE_SOURCE_DIR "/tests/golden/images";
 
 stage::ModelRequest request(const std::string& model, const std::string& data, int batch = 1,
@@ -172,7 +170,7 @@ class OwnFiles {
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
 
   std::string text(const std::string& name, const std::string& content) const {
-    std::ofstream(path(name), std::ios::binary) << content;
+    write_file(path(name), content);
     return path(name);
   }
 

@@ -2,11 +2,8 @@
 // and leaves when memory for such programs ends.
 #include <paretopipe/compute/zoo/model_backend.hpp>
 
-#include <cstring>
-
 #include <malloc.h>
 
-#include <fmt/format.h>
 #include <support/catch.hpp>
 
 namespace paretopipe::zoo {
@@ -20,13 +17,13 @@ stage::ModelRequest kept_request_for(const std::string& model, int batch = 1) {
   return {.model = model, .num_classes = 10, .batch = batch, .seed = 1, .data = "random", .compute = kOptimizedMode};
 }
 
-/// A stage with a whole model, of which it computes any range.
+/// A stage with a whole model, of which it computes any range. With 0 `kept_bytes` it is told no limit.
 class Stage {
  public:
   explicit Stage(const std::string& model, std::int64_t kept_bytes = kPlenty, int batch = 1)
       : backend(make_model_backend()) {
     backend->configure({});
-    backend->keep_prepared(kept_bytes);
+    if (kept_bytes > 0) backend->keep_prepared(kept_bytes);
     load(model, batch);
   }
 

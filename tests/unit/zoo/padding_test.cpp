@@ -6,7 +6,6 @@
 #include <paretopipe/core/hash.hpp>
 
 #include <map>
-#include <span>
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
@@ -28,9 +27,9 @@ constexpr std::int64_t kFeatures = 768;
 constexpr int kLabelClasses = 10;
 constexpr int kLayers = 12;
 
-Block block(int index) {
+Block block(int index, const experiment::ComputeMode& mode = {}) {
   const auto plan = find_model("roberta_base").plan(kLabelClasses);
-  return build_block("roberta_base", plan.at(static_cast<std::size_t>(index)), 1);
+  return build_block("roberta_base", plan.at(static_cast<std::size_t>(index)), 1, mode);
 }
 
 Forward whole_model() {
@@ -160,15 +159,10 @@ TEST_CASE("a mask that hides nothing changes no bit of an attention") {
 
 TEST_CASE("a sequence that is nothing but padding has logits, in every type") {
   const c10::InferenceMode inference;
-  const auto plan = find_model("roberta_base").plan(kLabelClasses);
   for (const auto dtype : {experiment::Precision::float32, experiment::Precision::bfloat16}) {
+    const experiment::ComputeMode mode{experiment::Compute::eager, dtype, experiment::MemoryFormat::contiguous};
     Tensors crossing{at::full({1, kLength}, kPadding, at::kLong)};
-    for (const int index : {0, 1, 2}) {
-      const auto mode =
-          experiment::ComputeMode{experiment::Compute::eager, dtype, experiment::MemoryFormat::contiguous};
-      crossing =
-          build_block("roberta_base", plan.at(static_cast<std::size_t>(index)), 1, mode).forward(std::move(crossing));
-    }
+    for (const int index : {0, 1, 2}) crossing = block(index, mode).forward(std::move(crossing));
     CHECK(crossing.front().isfinite().all().item<bool>());
     CHECK(crossing.at(1).isfinite().all().item<bool>());
     CHECK(crossing.at(1).scalar_type() == crossing.front().scalar_type());

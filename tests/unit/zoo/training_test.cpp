@@ -2,13 +2,11 @@
 #include <paretopipe/compute/train/optimizer.hpp>
 #include <paretopipe/compute/train/torch_training_part.hpp>
 #include <paretopipe/compute/zoo/block.hpp>
-#include <paretopipe/compute/zoo/layers.hpp>
 #include <paretopipe/compute/zoo/model_backend.hpp>
 #include <paretopipe/compute/zoo/zoo.hpp>
 #include <paretopipe/stage/training_data.hpp>
 #include <paretopipe/stage/training_reference.hpp>
 
-#include <cmath>
 #include <deque>
 
 #include <ATen/ops/cross_entropy_loss.h>
@@ -189,9 +187,7 @@ class PlainBlocks {
       : model_(find_model(name)), plan_(model_.plan(10)), range_(range) {
     for (int i = range.begin; i < range.end; ++i) {
       const c10::InferenceMode inference;
-      auto block = build_block(model_.name, plan_[static_cast<std::size_t>(i)], 3);
-      auto& own = tensors_.emplace_back();
-      for (const auto& entry : block.tensors) own.push_back({entry.name, entry.tensor, entry.learnable});
+      tensors_.push_back(build_block(model_.name, plan_[static_cast<std::size_t>(i)], 3).tensors);
     }
     for (auto& block : tensors_) {
       for (auto& entry : block) entry.tensor = entry.tensor.clone().set_requires_grad(entry.learnable);
@@ -242,17 +238,12 @@ class PlainBlocks {
 /// The digests of a part that holds these tensors and has not trained.
 std::vector<std::string> digests_of(const PlainBlocks& blocks) {
   std::vector<train::TrainableBlock> held;
-  for (const auto& block : blocks.tensors()) {
-    std::vector<NamedTensor> tensors;
-    for (const auto& entry : block) tensors.push_back({entry.name, entry.tensor.detach(), entry.learnable});
+  for (auto tensors : blocks.tensors()) {
+    for (auto& entry : tensors) entry.tensor = entry.tensor.detach();
     held.push_back({std::move(tensors), [](std::span<const at::Tensor>) -> train::Run { return {}; }});
   }
   return train::make_torch_training_part(std::move(held), {})->digests();
 }
-
-}  // namespace
-
-namespace {
 
 /// A stage of PipeDream that holds K - s versions of its weights. Micro-batches go through the oldest, and every update
 /// makes a new one; so those of the last stage never wait, and those before it are as many updates behind as there are
