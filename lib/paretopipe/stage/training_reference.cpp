@@ -125,8 +125,8 @@ TrainingReference compute_training_reference(const ComputeTrainingReference& req
 void check_loss(double loss, std::size_t step) {
   if (std::isfinite(loss)) return;
   const double unsigned_nan = std::isnan(loss) ? std::abs(loss) : loss;  // "-nan" would say nothing more
-  throw UsageError(fmt::format("the loss of step {} is {}: the training diverges; a lower --lr may help", step + 1,
-                               unsigned_nan));
+  throw UsageError(
+      fmt::format("the loss of step {} is {}: the training diverges; a lower --lr may help", step + 1, unsigned_nan));
 }
 
 }  // namespace paretopipe::stage
