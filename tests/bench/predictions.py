@@ -3,9 +3,10 @@
 
 usage: predictions.py [--small] FOLDER    the table of held-out splits, in Markdown; records go into FOLDER
 
-Of each model, number of stages and network, a few splits are measured to fit the pipeline (`predict --fit`), and others are
-predicted and then measured (`predict --check`). Stages beyond the number of CPUs share them. What is in FOLDER already is not
-measured again. The programs are on the PATH; archives need a Python with torchvision (Debian: python3-torchvision).
+Of each model and number of stages, a few splits are measured to fit the pipeline (`predict --fit`), and others are predicted and then
+measured (`predict --check`). Each number of stages has a network of its own, another one for the next model, so that all nine pairs are
+measured of some models (a Latin square). Stages beyond the number of CPUs share them. What is in FOLDER already is not measured again.
+The programs are on the PATH; archives need a Python with torchvision (Debian: python3-torchvision).
 """
 
 import json
@@ -24,6 +25,7 @@ NETWORKS = {"loopback": None,
             "far": {"both": {"delay": "5 ms", "rate": "200 Mbit/s"}}}
 STAGES = [2, 3, 4]
 FITTED, HELD_OUT = 5, 4
+ROUNDS = 3  # of a profile
 PHASE_S = 0.7  # of measuring in each phase of a trial, and as many batches as fit
 
 
@@ -59,12 +61,12 @@ def flags_of(folder, name):
     return archive(folder, name) if name in ARCHIVES else ["--model", SYNTHETIC if name == "synthetic" else name]
 
 
-def profile_of(folder, name, rounds):
+def profile_of(folder, name):
     """Both CPUs, one after the other."""
     file = f"{folder}/{name}.json"
     if not os.path.exists(file):
         say(f"profiling {name}")
-        paretopipe("profile", *flags_of(folder, name), "--rounds", str(rounds), "--out", file, answers=(0,))
+        paretopipe("profile", *flags_of(folder, name), "--rounds", str(ROUNDS), "--out", file, answers=(0,))
     with open(file, encoding="utf-8") as text:
         return json.load(text)
 
@@ -191,15 +193,15 @@ def report(cases):
 def measure(folder, small):
     models = ["synthetic", *(["alexnet"] if small else CNNS + ARCHIVES)]
     cases = []
-    for name in models:
-        profile = profile_of(folder, name, 3 if small else 5)
+    for row, name in enumerate(models):
+        profile = profile_of(folder, name)
         blocks, batches = len(profile["model"]["blocks"]), 6 if small else batches_for(profile)
-        for stages in ([2, 3] if small else STAGES):
+        for column, stages in enumerate([2, 3] if small else STAGES):
             if math.comb(blocks - 1, stages - 1) < FITTED + 1:
                 continue  # too few to hold any out
             chain = chain_of(folder, name, profile, stages)
             fitted, held_out = draw_splits(name, blocks, stages, FITTED, HELD_OUT)
-            for network in (["loopback", "lan"] if small else NETWORKS):
+            for network in ["loopback", "lan"] if small else [list(NETWORKS)[(row + column) % len(NETWORKS)]]:
                 begin, where = time.monotonic(), f"{folder}/{name}-{stages}-{network}"
                 sweep(folder, f"{where}-fit", name, fitted, stages, network, batches)
                 flags = sweep(folder, f"{where}-held-out", name, held_out, stages, network, batches)
