@@ -13,8 +13,7 @@ usage: figures.py check NAMES DOCUMENT...     every marker is known and closed (
        figures.py codec-cuts CSV...           the best cut, and the cuts on the frontier, of each codec over each network
        figures.py codec-answer CSV...         a row a network: not splitting, the best cut without a codec, and that of any codec
        figures.py sort-quantisation CSV...    the published rows of sort quantisation, beside what was published
-       figures.py guided WHAT FULL GUIDED S S  what a guided sweep found beside a sweep of WHAT, and the seconds that each took
-       figures.py others LISTED GUIDED COUNT  partitions to hold a guided sweep against, out of those LISTED, one a line
+       figures.py guided FULL GUIDED S S      what a guided sweep found beside a full one, and the seconds that each took
        figures.py guided-again FULL GUIDED... how many trials each of several guided sweeps took, and what they left out
        figures.py recompute CSV...            what `--recompute` saves in memory, and costs in time
        figures.py training-published EXPLAINED...  who trains fastest, by how much, and why, beside what was published
@@ -24,10 +23,8 @@ A figure stands between the lines <!-- figure NAME --> and <!-- end of figure --
 """
 
 import csv
-import itertools
 import json
 import os
-import random
 import re
 import sys
 
@@ -300,32 +297,19 @@ def left_out(full, some):
             yield split, *min((behind(other, split), other) for other in some if other in speeds)
 
 
-def named(splits):
-    return "; ".join(",".join(map(str, split)) for split in splits)
+def guided(full, some, full_s, some_s):
+    def named(splits):
+        return "; ".join(",".join(map(str, split)) for split in splits)
 
-
-def guided(what, full, some, full_s, some_s):
     everything, chosen = summaries_by_split(full), summaries_by_split(some)
     rows = []
-    for name, by_split, seconds in ((what, everything, full_s), ("guided, profile included", chosen, some_s)):
+    for name, by_split, seconds in (("all splits", everything, full_s), ("guided, profile included", chosen, some_s)):
         rows.append([name, named(frontier_splits(by_split)), str(sum(map(len, by_split.values()))), seconds])
     table(["sweep", "frontier", "trials", "s"], rows, words=2)
     missed = list(left_out(everything, chosen))
-    print(f"\nThe guided sweep left out {named(split for split, *_ in missed) or 'none'} of the frontier of {what}.")
+    print(f"\nThe guided sweep left out {named(split for split, *_ in missed) or 'none'} of the frontier of all splits.")
     for split, share, nearest in missed:
         print(f"To {named([split])} the nearest that it measured is {named([nearest])}, {100 * share:.1f} % behind.")
-
-
-def others(listed, some, count):
-    """What the guided sweep measured, what differs from its frontier by at most a block at each cut, and as many more drawn by chance."""
-    with open(listed, encoding="utf-8") as file:
-        possible = {tuple(map(int, line.split(","))) for line in file}
-    chosen = summaries_by_split(some)
-    near = {split for best in frontier_splits(chosen) for split in itertools.product(*[(cut - 1, cut, cut + 1) for cut in best])}
-    taken = set(chosen) | (near & possible)
-    taken |= set(random.Random(1).sample(sorted(possible - taken), int(count)))
-    for split in sorted(taken):
-        print(",".join(map(str, split)))
 
 
 def guided_again(full, *some):
@@ -338,10 +322,9 @@ def guided_again(full, *some):
           f"{100 * max(shares):.1f} % behind." if shares else "None of them left out any of the frontier of all splits.")
 
 
-COMMANDS = {"guided": guided, "others": others, "guided-again": guided_again, "check": check, "place": place, "machine": machine,
-            "splits": splits, "promises": promises, "fidelity": fidelity, "training": training, "training-published": training_published,
-            "recompute": recompute, "around": around, "break-even": break_even, "codec-cuts": codec_cuts, "codec-answer": codec_answer,
-            "sort-quantisation": sort_quantisation, "four-stages": four_stages}
+COMMANDS = {"guided": guided, "guided-again": guided_again, "check": check, "place": place, "machine": machine, "splits": splits, "promises": promises, "fidelity": fidelity, "training": training,
+            "training-published": training_published, "recompute": recompute, "around": around, "break-even": break_even,
+            "codec-cuts": codec_cuts, "codec-answer": codec_answer, "sort-quantisation": sort_quantisation, "four-stages": four_stages}
 
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
