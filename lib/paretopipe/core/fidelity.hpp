@@ -1,4 +1,6 @@
 #pragma once
+#include <paretopipe/core/json_fields.hpp>
+
 #include <cstdint>
 
 #include <nlohmann/json.hpp>
@@ -12,7 +14,7 @@ struct Accuracy {
 
   bool operator==(const Accuracy&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Accuracy, top1, images)
+PARETOPIPE_JSON(Accuracy, top1, images)
 
 /// How far the unsplit model, computed in a trial's mode, is from the same weights in eager mode and float32.
 struct UnsplitFidelity {
@@ -24,6 +26,6 @@ struct UnsplitFidelity {
   bool kept() const { return max_abs_difference <= tolerance; }
   bool operator==(const UnsplitFidelity&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(UnsplitFidelity, max_abs_difference, top1_agreement, images, tolerance)
+PARETOPIPE_JSON(UnsplitFidelity, max_abs_difference, top1_agreement, images, tolerance)
 
 }  // namespace paretopipe

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -17,21 +16,6 @@
 #include <nlohmann/json.hpp>
 
 namespace paretopipe {
-
-/// Writes `value` under `key`, or nothing if there is none: an undefined value must look missing, never like a zero.
-template <class T>
-void write_optional(nlohmann::json& object, const char* key, const std::optional<T>& value) {
-  if (value) object[key] = *value;
-}
-
-template <class T>
-void read_optional(const nlohmann::json& object, const char* key, std::optional<T>& value) {
-  if (const auto found = object.find(key); found != object.end()) {
-    value = found->template get<T>();
-  } else {
-    value.reset();
-  }
-}
 
 /// Reads a JSON object that a person wrote. Every error is a UsageError that names the key by its path
 /// ("experiment.tuning.threads"). Keys that nobody asked for are errors too, so that a mistyped key does not silently

@@ -1,7 +1,6 @@
 #pragma once
-#include <paretopipe/core/json.hpp>
-
 #include <cstddef>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 
@@ -9,8 +8,23 @@
 
 /// A struct's keys and the members behind them, listed once for both directions. PARETOPIPE_JSON is for a struct whose
 /// keys are its members' names. A struct with other keys, or with more keys than members, takes a std::tuple of
-/// field()s.
+/// field()s. Everything here is a template, so that only a file that converts a struct compiles the conversion.
 namespace paretopipe {
+
+/// Writes `value` under `key`, or nothing if there is none: an undefined value must look missing, never like a zero.
+template <class T>
+void write_optional(nlohmann::json& object, const char* key, const std::optional<T>& value) {
+  if (value) object[key] = *value;
+}
+
+template <class T>
+void read_optional(const nlohmann::json& object, const char* key, std::optional<T>& value) {
+  if (const auto found = object.find(key); found != object.end()) {
+    value = found->template get<T>();
+  } else {
+    value.reset();
+  }
+}
 
 /// A std::optional is written and read like write_optional() and read_optional() do; any other member must be there.
 template <class Value>
@@ -40,8 +54,7 @@ void read_member(const nlohmann::json& object, const char* key, Value& member) {
   if (value.member != usual.member) json[#member] = value.member;
 #define PARETOPIPE_READ_UNUSUAL(member) value.member = json.value(#member, usual.member);
 
-/// Defines to_json() and from_json() for a struct with these members. They are templates so that only a file that uses
-/// them compiles them.
+/// Defines to_json() and from_json() for a struct with these members.
 #define PARETOPIPE_JSON(Class, ...)                \
   template <class Json>                            \
   void to_json(Json& json, const Class& value) {   \

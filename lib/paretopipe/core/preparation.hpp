@@ -1,4 +1,6 @@
 #pragma once
+#include <paretopipe/core/json_fields.hpp>
+
 #include <cstdint>
 
 #include <nlohmann/json.hpp>
@@ -17,6 +19,6 @@ struct Preparation {
 
   bool operator==(const Preparation&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Preparation, made, duration_ns, graph_bytes, graphs, graphs_bytes, limit_bytes)
+PARETOPIPE_JSON(Preparation, made, duration_ns, graph_bytes, graphs, graphs_bytes, limit_bytes)
 
 }  // namespace paretopipe

@@ -46,11 +46,13 @@ inline const std::tuple kStageTimelineFields{field("receive_begin", &StageTimeli
                                              field("send_begin", &StageTimeline::send_begin),
                                              field("send_end", &StageTimeline::send_end)};
 
-inline void to_json(nlohmann::json& json, const StageTimeline& stage) {
+template <class Json>
+void to_json(Json& json, const StageTimeline& stage) {
   write_fields(json, stage, kStageTimelineFields);
   if (stage.codec_begin != stage.send_begin) json["codec_begin"] = stage.codec_begin;
 }
-inline void from_json(const nlohmann::json& json, StageTimeline& stage) {
+template <class Json>
+void from_json(const Json& json, StageTimeline& stage) {
   read_fields(json, stage, kStageTimelineFields);
   stage.codec_begin = json.value("codec_begin", stage.send_begin);
 }
@@ -74,7 +76,7 @@ struct ResultTimeline {
 
   bool operator==(const ResultTimeline&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ResultTimeline, receive_begin, receive_end, completed)
+PARETOPIPE_JSON(ResultTimeline, receive_begin, receive_end, completed)
 
 /// Every moment of a ResultTimeline, in order.
 inline constexpr std::array kResultMoments{&ResultTimeline::receive_begin, &ResultTimeline::receive_end,
@@ -92,7 +94,7 @@ struct ServerTimeline {
 
   bool operator==(const ServerTimeline&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ServerTimeline, scheduled, handed_over, completed)
+PARETOPIPE_JSON(ServerTimeline, scheduled, handed_over, completed)
 
 /// Deals a phase's batches out to devices that each hold the whole model: in turn, starting with the first device in
 /// every phase. Phases follow one another, so batch b belongs to phase b / phase_batches.

@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/codec/codec.hpp>
+#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/experiment/compute_mode.hpp>
 #include <paretopipe/experiment/partition.hpp>
 #include <paretopipe/experiment/placement.hpp>
@@ -32,7 +33,7 @@ struct ComputeTuning {
   bool passive_openmp_wait = true;  ///< OMP_WAIT_POLICY=passive: idle workers sleep rather than spin
   bool operator==(const ComputeTuning&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComputeTuning, flush_denormals, tune_malloc, passive_openmp_wait)
+PARETOPIPE_JSON(ComputeTuning, flush_denormals, tune_malloc, passive_openmp_wait)
 
 /// How many trials each split gets. Adaptive: as many as needed, and no more for splits that are beaten
 /// (run/adaptive_sweep.hpp).

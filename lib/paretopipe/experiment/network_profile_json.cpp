@@ -1,4 +1,4 @@
-#include <paretopipe/core/json.hpp>
+#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/core/text.hpp>
 #include <paretopipe/experiment/json_file.hpp>
 #include <paretopipe/experiment/network_profile.hpp>

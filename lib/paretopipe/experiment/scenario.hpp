@@ -67,7 +67,8 @@ class Axis {
 };
 
 /// Writes a number if there is one value, otherwise a list.
-inline void to_json(nlohmann::json& json, const Axis& axis) {
+template <class Json>
+void to_json(Json& json, const Axis& axis) {
   if (axis.size() == 1) {
     json = axis.first();
   } else {

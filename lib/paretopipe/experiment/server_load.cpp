@@ -1,4 +1,4 @@
-#include <paretopipe/core/json.hpp>
+#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/experiment/server_load.hpp>
 

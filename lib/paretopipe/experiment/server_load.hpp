@@ -1,4 +1,6 @@
 #pragma once
+#include <paretopipe/core/json_fields.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,7 +27,7 @@ struct LatencyBound {
 
   bool operator==(const LatencyBound&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LatencyBound, statistic, limit_ns)
+PARETOPIPE_JSON(LatencyBound, statistic, limit_ns)
 
 /// Parses "p99 < 100ms". Throws UsageError for anything else, and for a limit of zero.
 LatencyBound parse_latency_bound(std::string_view text);

@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/core/json.hpp>
 #include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/experiment/settings.hpp>
 

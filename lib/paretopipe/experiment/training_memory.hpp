@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/experiment/schedule.hpp>
 
 #include <cstdint>
@@ -22,8 +23,8 @@ struct PartMemory {
 
   bool operator==(const PartMemory&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PartMemory, parameters, optimizer, gradients, stashed, most_forward,
-                                   most_first_backward, most_backward, most_update)
+PARETOPIPE_JSON(PartMemory, parameters, optimizer, gradients, stashed, most_forward, most_first_backward, most_backward,
+                most_update)
 
 /// What a stage will hold, as a trial counts it.
 struct StageNeed {

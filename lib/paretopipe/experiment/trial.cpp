@@ -1,6 +1,6 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/hash.hpp>
-#include <paretopipe/core/json.hpp>
+#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/experiment/settings.hpp>
 #include <paretopipe/experiment/trial.hpp>
 

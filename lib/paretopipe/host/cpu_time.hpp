@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 
 #include <cstdint>
@@ -16,7 +17,7 @@ struct CpuTime {
   std::int64_t stolen_ns = 0;  ///< wanted, but given to others by a virtual machine's host
   bool operator==(const CpuTime&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CpuTime, wall_ns, busy_ns, stolen_ns)
+PARETOPIPE_JSON(CpuTime, wall_ns, busy_ns, stolen_ns)
 
 /// The time since the machine started. Its wall time counts from an arbitrary point in the past. Absent if /proc/stat
 /// does not tell.

@@ -1,4 +1,6 @@
 #pragma once
+#include <paretopipe/core/json_fields.hpp>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,7 +16,7 @@ struct GpuUsage {
 
   bool operator==(const GpuUsage&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GpuUsage, utilisation, samples)
+PARETOPIPE_JSON(GpuUsage, utilisation, samples)
 
 /// The usage over two spans of time.
 GpuUsage operator+(const GpuUsage& left, const GpuUsage& right);

@@ -1,4 +1,6 @@
 #pragma once
+#include <paretopipe/core/json_fields.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -20,8 +22,8 @@ struct ProcessUsage {
 
   bool operator==(const ProcessUsage&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProcessUsage, user_time_ns, system_time_ns, minor_page_faults, major_page_faults,
-                                   voluntary_context_switches, involuntary_context_switches)
+PARETOPIPE_JSON(ProcessUsage, user_time_ns, system_time_ns, minor_page_faults, major_page_faults,
+                voluntary_context_switches, involuntary_context_switches)
 
 /// The usage of the process since its start.
 ProcessUsage read_process_usage();
@@ -59,6 +61,6 @@ struct StageMemory {
   std::int64_t total() const { return weights_bytes + prepared_bytes + tensors_bytes; }
   bool operator==(const StageMemory&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageMemory, weights_bytes, prepared_bytes, tensors_bytes)
+PARETOPIPE_JSON(StageMemory, weights_bytes, prepared_bytes, tensors_bytes)
 
 }  // namespace paretopipe::host

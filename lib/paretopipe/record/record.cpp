@@ -40,7 +40,7 @@ void from_json(const nlohmann::json& json, Status& status) {
   status = *known;
 }
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Outliers, single_stream, offline)
+PARETOPIPE_JSON(Outliers, single_stream, offline)
 
 const std::tuple kSlowDownFields{field("stage", &SlowDown::stage), field("batch", &SlowDown::batch),
                                  field("before_ns", &SlowDown::before_ns), field("after_ns", &SlowDown::after_ns)};

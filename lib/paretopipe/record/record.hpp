@@ -59,7 +59,7 @@ struct SideBySide {
 
   bool operator==(const SideBySide&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SideBySide, pair, turn)
+PARETOPIPE_JSON(SideBySide, pair, turn)
 
 /// What produced the record.
 struct Provenance {

@@ -1,5 +1,5 @@
 // The JSON of what is derived from samples, and of the samples of training.
-#include <paretopipe/core/json.hpp>
+#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/record/summary.hpp>
 
 #include <numeric>

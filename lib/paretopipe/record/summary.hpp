@@ -27,7 +27,7 @@ struct Distribution {
 
   bool operator==(const Distribution&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Distribution, count, min_ns, mean_ns, p50_ns, p90_ns, p95_ns, p99_ns, max_ns)
+PARETOPIPE_JSON(Distribution, count, min_ns, mean_ns, p50_ns, p90_ns, p95_ns, p99_ns, max_ns)
 
 /// The parts of a batch's latency. For every single batch the parts add up to the latency, so their means do as well.
 /// For a batch that is cut into micro-batches, the parts are those of its last micro-batch (stats::breakdown).
@@ -49,7 +49,7 @@ struct PartSummary {
 
   bool operator==(const PartSummary&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PartSummary, part, stage, mean_ns, p50_ns)
+PARETOPIPE_JSON(PartSummary, part, stage, mean_ns, p50_ns)
 
 /// One link in the SingleStream phase. If batches are cut, all values are of one micro-batch.
 struct LinkSummary {
@@ -62,7 +62,7 @@ struct LinkSummary {
 
   bool operator==(const LinkSummary&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkSummary, from, to, transfer_p50_ns, goodput_byte_per_s, receive_rate_byte_per_s)
+PARETOPIPE_JSON(LinkSummary, from, to, transfer_p50_ns, goodput_byte_per_s, receive_rate_byte_per_s)
 
 /// One stage in the Offline phase, over the time between the first and the last completion after warm-up.
 struct StageUtilisation {
@@ -72,7 +72,7 @@ struct StageUtilisation {
 
   bool operator==(const StageUtilisation&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageUtilisation, compute_p50_ns, utilisation, bubble)
+PARETOPIPE_JSON(StageUtilisation, compute_p50_ns, utilisation, bubble)
 
 /// What a stage's computing thread did with a step, in nanoseconds: means over the measured steps, which add up to the
 /// time from the end of a step to the end of the next one.
@@ -147,8 +147,7 @@ struct ServerSummary {
 
   bool operator==(const ServerSummary&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ServerSummary, latency, offered_image_per_s, achieved_image_per_s, saturated,
-                                   source_wait_mean_ns)
+PARETOPIPE_JSON(ServerSummary, latency, offered_image_per_s, achieved_image_per_s, saturated, source_wait_mean_ns)
 
 /// A Server phase at one rate. Moments are in nanoseconds since the beginning of its schedule.
 struct ServerRun {
@@ -159,7 +158,7 @@ struct ServerRun {
 
   bool operator==(const ServerRun&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ServerRun, rate_image_per_s, warmup, moments, summary)
+PARETOPIPE_JSON(ServerRun, rate_image_per_s, warmup, moments, summary)
 
 /// The result of a search for the highest rate, which lies between these two.
 struct MaxRate {
@@ -188,7 +187,7 @@ struct LossyTraining {
 
   bool operator==(const LossyTraining&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LossyTraining, first_losses, uncompressed_losses)
+PARETOPIPE_JSON(LossyTraining, first_losses, uncompressed_losses)
 
 /// Raw samples of a trial that trains: every micro-batch of every step, including dropped ones, in nanoseconds of stage
 /// 0's clock since its first forward began.

@@ -1,3 +1,4 @@
+#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/core/units.hpp>
 #include <paretopipe/core/version.hpp>
 #include <paretopipe/launch/launcher.hpp>

@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/core/preparation.hpp>
 #include <paretopipe/experiment/compute_mode.hpp>
 #include <paretopipe/experiment/model_description.hpp>
@@ -75,7 +76,7 @@ struct ComputeOptions {
   std::string device = "cpu";   ///< that computes the blocks (experiment::parse_compute_device)
   bool operator==(const ComputeOptions&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComputeOptions, threads, flush_denormals, tune_malloc, device)
+PARETOPIPE_JSON(ComputeOptions, threads, flush_denormals, tune_malloc, device)
 
 /// Which model, with which weights, on which inputs.
 struct ModelRequest {

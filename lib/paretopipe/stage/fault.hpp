@@ -1,5 +1,6 @@
 #pragma once
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/json_fields.hpp>
 
 #include <exception>
 #include <string>
@@ -32,7 +33,7 @@ struct Fault {
   int exit_code = 0;   ///< who is at fault, as paretopipe::ExitCode: the request, the machine or us
   FaultKind kind = FaultKind::refused;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Fault, reason, exit_code, kind)
+PARETOPIPE_JSON(Fault, reason, exit_code, kind)
 
 /// The answer to a request that ended with this exception.
 Fault fault_of(const std::exception& exception);

@@ -1,4 +1,6 @@
 #pragma once
+#include <paretopipe/core/json_fields.hpp>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,13 +16,13 @@ struct FindFile {
   static constexpr std::string_view kType = "find_file";
   std::string sha256;  ///< of its contents, 64 hexadecimal digits in lower case
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FindFile, sha256)
+PARETOPIPE_JSON(FindFile, sha256)
 
 struct FileFound {
   static constexpr std::string_view kType = "file_found";
   std::string path;  ///< on the device; empty if it does not have the file
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FileFound, path)
+PARETOPIPE_JSON(FileFound, path)
 
 /// Sends a piece of a file to the stage's device. The pieces of a file come in order. Followed by one tensor frame,
 /// with tag 0 and number 0, that holds the bytes (tensor_of in file_cache.hpp).
@@ -31,13 +33,13 @@ struct TakeChunk {
   std::int64_t bytes = 0;
   std::int64_t total = 0;  ///< bytes of the whole file
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TakeChunk, sha256, offset, bytes, total)
+PARETOPIPE_JSON(TakeChunk, sha256, offset, bytes, total)
 
 struct ChunkTaken {
   static constexpr std::string_view kType = "chunk_taken";
   std::string path;  ///< of the file on the device; empty before the last piece
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ChunkTaken, path)
+PARETOPIPE_JSON(ChunkTaken, path)
 
 /// Asks for a folder on the stage's device that holds these files under these names. All must have been sent before.
 struct FindFolder {
@@ -45,13 +47,13 @@ struct FindFolder {
   std::vector<std::string> names;    ///< without folders, each once
   std::vector<std::string> sha256s;  ///< of their contents, as many
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FindFolder, names, sha256s)
+PARETOPIPE_JSON(FindFolder, names, sha256s)
 
 struct FolderFound {
   static constexpr std::string_view kType = "folder_found";
   std::string path;                  ///< on the device; empty if files are missing
   std::vector<std::string> missing;  ///< SHA-256, each once
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FolderFound, path, missing)
+PARETOPIPE_JSON(FolderFound, path, missing)
 
 }  // namespace paretopipe::stage

@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/experiment/network_profile.hpp>
 #include <paretopipe/shaping/emulated/schedule.hpp>
 #include <paretopipe/stage/envelope.hpp>
@@ -33,13 +34,13 @@ struct Listen {
   std::uint16_t first_port = 0;
   std::uint16_t last_port = 0;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Listen, address, first_port, last_port)
+PARETOPIPE_JSON(Listen, address, first_port, last_port)
 
 struct Listening {
   static constexpr std::string_view kType = "listening";
   std::uint16_t port = 0;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Listening, port)
+PARETOPIPE_JSON(Listening, port)
 
 /// Stands for a device's index: the ring in which gradients travel, from each stage to the previous one.
 inline constexpr int kBackwardRing = -1;
@@ -59,7 +60,7 @@ struct Join {
   std::string outgoing{};  ///< the name of the link to the next stage
   bool tls = false;        ///< encrypt both links
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Join, next_host, next_port, key, timeout_s, device, incoming, outgoing, tls)
+PARETOPIPE_JSON(Join, next_host, next_port, key, timeout_s, device, incoming, outgoing, tls)
 
 struct Joined : NoFields {
   static constexpr std::string_view kType = "joined";
@@ -73,7 +74,7 @@ struct ProbeExtent {
 
   bool operator==(const ProbeExtent&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeExtent, round_trips, most_bytes, patience_s)
+PARETOPIPE_JSON(ProbeExtent, round_trips, most_bytes, patience_s)
 
 /// Measures the way to a stage that listens, over a link of its own (link_probe.hpp). That stage gets AnswerProbe at
 /// the same time.
@@ -85,7 +86,7 @@ struct ProbeLink {
   int timeout_s = 5;  ///< until the connection is made
   ProbeExtent extent{};
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeLink, host, port, key, timeout_s, extent)
+PARETOPIPE_JSON(ProbeLink, host, port, key, timeout_s, extent)
 
 struct LinkProbed {
   static constexpr std::string_view kType = "link_probed";
@@ -97,7 +98,7 @@ struct LinkProbed {
   bool operator==(const LinkProbed&) const = default;
   double bit_per_s() const { return static_cast<double>(bytes) * 8e9 / static_cast<double>(took_ns); }
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LinkProbed, round_trip_ns, round_trip_min_ns, bytes, took_ns)
+PARETOPIPE_JSON(LinkProbed, round_trip_ns, round_trip_min_ns, bytes, took_ns)
 
 /// Waits for a ProbeLink at the port that the last Listen opened, and answers it. The port closes, however this ends.
 struct AnswerProbe {
@@ -106,7 +107,7 @@ struct AnswerProbe {
   int timeout_s = 5;
   ProbeExtent extent{};
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AnswerProbe, key, timeout_s, extent)
+PARETOPIPE_JSON(AnswerProbe, key, timeout_s, extent)
 
 struct ProbeAnswered : NoFields {
   static constexpr std::string_view kType = "probe_answered";
@@ -121,7 +122,7 @@ struct OpenRelay {
   std::string host;
   std::uint16_t port = 0;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OpenRelay, to, host, port)
+PARETOPIPE_JSON(OpenRelay, to, host, port)
 
 /// Where the relay listens; nobody but this machine's processes can reach it.
 struct RelayOpened {
@@ -129,7 +130,7 @@ struct RelayOpened {
   std::string host;
   std::uint16_t port = 0;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelayOpened, host, port)
+PARETOPIPE_JSON(RelayOpened, host, port)
 
 /// Sets what the relay towards stage `to` does to everything that it reads from now on. `forward` is for the direction
 /// towards that stage.
@@ -140,7 +141,7 @@ struct ShapeRelay {
   experiment::LinkConditions backward;
   std::uint64_t seed = 0;  ///< of the jitter
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShapeRelay, to, forward, backward, seed)
+PARETOPIPE_JSON(ShapeRelay, to, forward, backward, seed)
 
 struct RelayShaped : NoFields {
   static constexpr std::string_view kType = "relay_shaped";
@@ -151,7 +152,7 @@ struct WatchRelays {
   static constexpr std::string_view kType = "watch_relays";
   std::int64_t tolerance_ns = 0;  ///< more than this is late
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WatchRelays, tolerance_ns)
+PARETOPIPE_JSON(WatchRelays, tolerance_ns)
 
 struct RelaysWatched : NoFields {
   static constexpr std::string_view kType = "relays_watched";
@@ -171,7 +172,7 @@ struct LeaseInterface {
   std::vector<std::uint16_t> ports;
   experiment::LinkConditions conditions;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LeaseInterface, host, ports, conditions)
+PARETOPIPE_JSON(LeaseInterface, host, ports, conditions)
 
 /// Asks what the kernel does now to shape the interface.
 struct ReadLease : NoFields {
@@ -186,19 +187,19 @@ struct InterfaceLeased {
 
   bool operator==(const InterfaceLeased&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(InterfaceLeased, interface, read_back)
+PARETOPIPE_JSON(InterfaceLeased, interface, read_back)
 
 struct RelayReading {
   int to = 0;
   shaping::LatenessMeter lateness{Nanoseconds(0)};
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelayReading, to, lateness)
+PARETOPIPE_JSON(RelayReading, to, lateness)
 
 struct RelaysRead {
   static constexpr std::string_view kType = "relays_read";
   std::vector<RelayReading> relays;
   std::string problem;  ///< the last one with a connection, as a sentence; empty if there was none
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RelaysRead, relays, problem)
+PARETOPIPE_JSON(RelaysRead, relays, problem)
 
 }  // namespace paretopipe::stage

@@ -36,7 +36,7 @@ NLOHMANN_JSON_SERIALIZE_ENUM(DType,
                              {{DType::float32, "float32"}, {DType::bfloat16, "bfloat16"}, {DType::int64, "int64"}})
 NLOHMANN_JSON_SERIALIZE_ENUM(MemoryFormat,
                              {{MemoryFormat::contiguous, "contiguous"}, {MemoryFormat::channels_last, "channels_last"}})
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorSpec, dtype, memory_format, shape)
+PARETOPIPE_JSON(TensorSpec, dtype, memory_format, shape)
 }  // namespace paretopipe::wire
 
 namespace paretopipe::codec {
@@ -62,7 +62,7 @@ struct Configure {
   ComputeOptions compute;
   int stages = 1;  ///< stages that share the machine's memory, including this one
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Configure, stage, cpus, compute, stages)
+PARETOPIPE_JSON(Configure, stage, cpus, compute, stages)
 
 /// The applied settings, read back.
 struct Configured {
@@ -72,14 +72,16 @@ struct Configured {
   std::string cpus;
   nlohmann::json compute;
 };
-inline void to_json(nlohmann::json& json, const Configured& reply) {
+template <class Json>
+void to_json(Json& json, const Configured& reply) {
   json = {{"protocol_version", reply.protocol_version},
           {"host", reply.host},
           {"cpus", reply.cpus},
           {"compute", reply.compute}};
 }
 /// Reads only the version from a reply of another protocol version: the rest may look different there.
-inline void from_json(const nlohmann::json& json, Configured& reply) {
+template <class Json>
+void from_json(const Json& json, Configured& reply) {
   json.at("protocol_version").get_to(reply.protocol_version);
   if (reply.protocol_version != kControlProtocolVersion) return;
   json.at("host").get_to(reply.host);
@@ -96,20 +98,20 @@ struct ModelList {
   static constexpr std::string_view kType = "model_list";
   std::vector<std::string> models;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelList, models)
+PARETOPIPE_JSON(ModelList, models)
 
 /// Asks for one model at one batch size.
 struct Describe {
   static constexpr std::string_view kType = "describe";
   ModelRequest model;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Describe, model)
+PARETOPIPE_JSON(Describe, model)
 
 struct Described {
   static constexpr std::string_view kType = "described";
   experiment::ModelDescription description;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Described, description)
+PARETOPIPE_JSON(Described, description)
 
 /// Asks what would spoil or prevent a measurement on the stage's machine.
 struct CheckHealth : NoFields {
@@ -122,7 +124,7 @@ struct Health {
   host::ThermalState thermal{};
   host::WallClock wall_clock{};
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Health, findings, thermal, wall_clock)
+PARETOPIPE_JSON(Health, findings, thermal, wall_clock)
 
 /// Makes blocks ready. The driver must have the model's description.
 struct Load {
@@ -131,13 +133,13 @@ struct Load {
   experiment::BlockRange blocks;
   bool alone = false;  ///< first releases all other blocks, which are otherwise kept
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Load, model, blocks, alone)
+PARETOPIPE_JSON(Load, model, blocks, alone)
 
 struct Loaded {
   static constexpr std::string_view kType = "loaded";
   std::int64_t held_parameter_bytes = 0;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Loaded, held_parameter_bytes)
+PARETOPIPE_JSON(Loaded, held_parameter_bytes)
 
 /// The input and output of a model, for one micro-batch.
 struct Ends {
@@ -146,7 +148,7 @@ struct Ends {
 
   bool operator==(const Ends&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Ends, input, result)
+PARETOPIPE_JSON(Ends, input, result)
 
 /// Asks for the unsplit model's outputs on the inputs of the coming trials; loads the whole model for that. The inputs
 /// are those of whole batches, cut into micro-batches of `model.batch` images each, and the unsplit model computes
@@ -161,7 +163,7 @@ struct ComputeReferences {
   int micro_batches = 1;    ///< in a batch
   bool with_inputs = false;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComputeReferences, model, block_count, distinct_inputs, micro_batches, with_inputs)
+PARETOPIPE_JSON(ComputeReferences, model, block_count, distinct_inputs, micro_batches, with_inputs)
 
 struct ReferencesFollow {
   static constexpr std::string_view kType = "references_follow";
@@ -169,7 +171,7 @@ struct ReferencesFollow {
   UnsplitFidelity against_eager;     ///< of no images if the request is eager
   std::vector<std::int64_t> labels;  ///< of the inputs, if these follow: Backend::make_labels
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReferencesFollow, ends, against_eager, labels)
+PARETOPIPE_JSON(ReferencesFollow, ends, against_eager, labels)
 
 /// Makes this stage the source, which compares the results with the unsplit model's outputs. The outputs follow this
 /// request, in the same frames as after the reply to ComputeReferences. A source on another machine may lack the data,
@@ -183,7 +185,7 @@ struct TakeReferences {
   bool with_inputs = false;            ///< they follow the outputs
   std::vector<std::int64_t> labels{};  ///< of inputs that follow
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TakeReferences, model, distinct_inputs, micro_batches, ends, with_inputs, labels)
+PARETOPIPE_JSON(TakeReferences, model, distinct_inputs, micro_batches, ends, with_inputs, labels)
 
 struct ReferencesTaken : NoFields {
   static constexpr std::string_view kType = "references_taken";
@@ -195,7 +197,7 @@ struct Prepare {
   experiment::BlockRange blocks;
   Boundary incoming;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Prepare, blocks, incoming)
+PARETOPIPE_JSON(Prepare, blocks, incoming)
 
 struct Prepared {
   static constexpr std::string_view kType = "prepared";
@@ -216,7 +218,7 @@ struct TimeRuns {
   std::int64_t least_ns = 0;   ///< more rounds of a run until all together took this long, at most ten seconds
   std::int64_t enough_ns = 0;  ///< leave out the runs after one whose rounds all took longer; 0: time all
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeRuns, model, block_count, begin, ends, rounds, prepared, least_ns, enough_ns)
+PARETOPIPE_JSON(TimeRuns, model, block_count, begin, ends, rounds, prepared, least_ns, enough_ns)
 
 struct RunTime {
   int end = 0;
@@ -229,7 +231,7 @@ struct RunTimes {
   static constexpr std::string_view kType = "run_times";
   std::vector<RunTime> runs;  ///< in the order of the request, of which the last ones may be left out
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunTimes, runs)
+PARETOPIPE_JSON(RunTimes, runs)
 
 /// Asks how long codecs take for what crosses one cut (time_runs.hpp). Loads the whole model for that.
 struct TimeCodecs {
@@ -240,20 +242,20 @@ struct TimeCodecs {
   std::vector<codec::Codec> codecs;
   int rounds = 1;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeCodecs, model, block_count, cut, codecs, rounds)
+PARETOPIPE_JSON(TimeCodecs, model, block_count, cut, codecs, rounds)
 
 struct CodecTime {
   std::int64_t payload_bytes = 0;         ///< of all tensors that cross the cut, encoded
   std::vector<std::int64_t> encode_ns{};  ///< of each round
   std::vector<std::int64_t> decode_ns{};
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CodecTime, payload_bytes, encode_ns, decode_ns)
+PARETOPIPE_JSON(CodecTime, payload_bytes, encode_ns, decode_ns)
 
 struct CodecTimes {
   static constexpr std::string_view kType = "codec_times";
   std::vector<CodecTime> codecs;  ///< in the order of the request
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CodecTimes, codecs)
+PARETOPIPE_JSON(CodecTimes, codecs)
 
 /// Runs a SingleStream phase and then an Offline phase, or one of them, or a Server phase alone, each of `warmup` and
 /// then `batches` batches. A batch travels as `micro_batches` micro-batches, numbered from 0 through all phases, and a
@@ -294,8 +296,8 @@ struct Run {
   std::size_t micro_batches_in_flight() const { return static_cast<std::size_t>(depth) * micro_batches_of_batch(); }
   std::size_t micro_batches_of_batch() const { return static_cast<std::size_t>(micro_batches); }
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Run, tag, stage_count, blocks, incoming, incoming_codec, outgoing_codec, warmup,
-                                   batches, depth, micro_batches, phases, server, arrivals, devices, device)
+PARETOPIPE_JSON(Run, tag, stage_count, blocks, incoming, incoming_codec, outgoing_codec, warmup, batches, depth,
+                micro_batches, phases, server, arrivals, devices, device)
 
 /// The moments that one stage saw, as absolute times of its own steady clock. A skipped phase has none.
 struct RunReport {
@@ -319,10 +321,9 @@ struct RunReport {
   host::CpuConditions conditions;
   host::GpuUsage gpu;  ///< of no samples on a CPU or if it cannot be read
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunReport, single_stream, offline, single_stream_results, offline_results, server,
-                                   max_abs_difference, mean_abs_difference, top1_agreement, largest_output, accuracy,
-                                   usage, peak_rss_bytes, held_parameter_bytes, encoded_bytes, memory, state,
-                                   conditions, gpu)
+PARETOPIPE_JSON(RunReport, single_stream, offline, single_stream_results, offline_results, server, max_abs_difference,
+                mean_abs_difference, top1_agreement, largest_output, accuracy, usage, peak_rss_bytes,
+                held_parameter_bytes, encoded_bytes, memory, state, conditions, gpu)
 
 /// Asks the source for the result of the last batch of the last run. The reply is followed by one tensor frame for each
 /// micro-batch of the batch, with the run's tag and numbered from 0.
@@ -330,7 +331,7 @@ struct FetchResult {
   static constexpr std::string_view kType = "fetch_result";
   std::uint32_t tag = 0;  ///< of that run
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FetchResult, tag)
+PARETOPIPE_JSON(FetchResult, tag)
 
 struct ResultFollows : NoFields {
   static constexpr std::string_view kType = "result_follows";
@@ -346,6 +347,6 @@ struct ClockReading {
   std::int64_t received_at_ns = 0;
   std::int64_t sent_at_ns = 0;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClockReading, received_at_ns, sent_at_ns)
+PARETOPIPE_JSON(ClockReading, received_at_ns, sent_at_ns)
 
 }  // namespace paretopipe::stage

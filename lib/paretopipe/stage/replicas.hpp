@@ -1,4 +1,6 @@
 #pragma once
+#include <paretopipe/core/json_fields.hpp>
+
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -30,7 +32,7 @@ struct ReplicaPlace {
 
   bool operator==(const ReplicaPlace&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReplicaPlace, rank, size, address, timeout_s)
+PARETOPIPE_JSON(ReplicaPlace, rank, size, address, timeout_s)
 
 using StoreEntries = std::map<std::string, std::vector<std::uint8_t>>;
 
@@ -39,14 +41,14 @@ struct OpenReplicas {
   static constexpr std::string_view kType = "open_replicas";
   ReplicaPlace place;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OpenReplicas, place)
+PARETOPIPE_JSON(OpenReplicas, place)
 
 /// Brings what the other replicas wrote. Answered with StoreWrites.
 struct TakeStoreWrites {
   static constexpr std::string_view kType = "take_store_writes";
   StoreEntries entries;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TakeStoreWrites, entries)
+PARETOPIPE_JSON(TakeStoreWrites, entries)
 
 /// The entries that a replica wrote. The answer comes at once when it wrote something or is connected with all others,
 /// and after a moment in any case: it may be busy connecting with one that still lacks the entries of a third.
@@ -55,7 +57,7 @@ struct StoreWrites {
   StoreEntries entries;  ///< since the last such message
   bool connected = false;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoreWrites, entries, connected)
+PARETOPIPE_JSON(StoreWrites, entries, connected)
 
 /// The store of one replica. What the library's thread writes waits here for the session's, and the other way round.
 /// Thread-safe.

@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/experiment/training_memory.hpp>
 #include <paretopipe/stage/backend.hpp>
 #include <paretopipe/stage/training_messages.hpp>
@@ -15,13 +16,13 @@ struct MeasureTraining {
   TrainingTask task;
   std::vector<experiment::BlockRange> parts;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MeasureTraining, task, parts)
+PARETOPIPE_JSON(MeasureTraining, task, parts)
 
 struct TrainingMeasured {
   static constexpr std::string_view kType = "training_measured";
   std::vector<experiment::PartMemory> parts;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainingMeasured, parts)
+PARETOPIPE_JSON(TrainingMeasured, parts)
 
 /// Throws wire::ProtocolError for a request without parts or with other than two micro-batches, and what the backend
 /// throws.

@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/core/training_timeline.hpp>
 #include <paretopipe/experiment/schedule.hpp>
 #include <paretopipe/stage/messages.hpp>
@@ -24,7 +25,7 @@ struct TrainingTask {
 
   bool operator==(const TrainingTask&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainingTask, model, training, micro_batches, distinct_inputs, steps, replicas)
+PARETOPIPE_JSON(TrainingTask, model, training, micro_batches, distinct_inputs, steps, replicas)
 
 /// The learning rate of an update. Updates count from 0 through the whole training.
 inline double learning_rate(const TrainingTask& task, std::int64_t update) {
@@ -42,7 +43,7 @@ struct ComputeTrainingReference {
   std::vector<experiment::BlockRange> parts;  ///< one with all blocks, or those of the stages
   int steps = 1;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComputeTrainingReference, task, parts, steps)
+PARETOPIPE_JSON(ComputeTrainingReference, task, parts, steps)
 
 struct TrainingReference {
   static constexpr std::string_view kType = "training_reference";
@@ -50,7 +51,7 @@ struct TrainingReference {
   std::vector<std::string> digests;  ///< of each block: TrainingPart::digests
   std::vector<double> losses;        ///< of each step
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainingReference, input, digests, losses)
+PARETOPIPE_JSON(TrainingReference, input, digests, losses)
 
 /// Asks for the inputs and labels of a task, for stages on other hosts. The reply is followed by the input of each
 /// micro-batch, with tag 0 and numbered from 0.
@@ -58,7 +59,7 @@ struct MakeTrainingData {
   static constexpr std::string_view kType = "make_training_data";
   TrainingTask task;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MakeTrainingData, task)
+PARETOPIPE_JSON(MakeTrainingData, task)
 
 struct TrainingDataFollow {
   static constexpr std::string_view kType = "training_data_follow";
@@ -66,7 +67,7 @@ struct TrainingDataFollow {
   int inputs = 0;
   std::vector<std::int64_t> labels;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainingDataFollow, input, inputs, labels)
+PARETOPIPE_JSON(TrainingDataFollow, input, inputs, labels)
 
 /// Makes the stage's part of a model ready to be trained from its first weights. Releases all other blocks. The first
 /// stage makes the inputs, and the last one their labels: those of the data, or drawn from the seed. A host that has no
@@ -80,7 +81,7 @@ struct PrepareTraining {
   int replica = 0;             ///< which of the task's
   TrainingDataFollow given{};  ///< empty: the stage makes them itself
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PrepareTraining, task, blocks, stage, stage_count, replica, given)
+PARETOPIPE_JSON(PrepareTraining, task, blocks, stage, stage_count, replica, given)
 
 struct TrainingPrepared : NoFields {
   static constexpr std::string_view kType = "training_prepared";
@@ -100,7 +101,7 @@ struct Train {
   codec::Codec incoming_codec{};  ///< of what crosses the cut to the previous stage, activations and gradients
   codec::Codec outgoing_codec{};  ///< the same for the next stage
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Train, tag, steps, verified, incoming, gradients, incoming_codec, outgoing_codec)
+PARETOPIPE_JSON(Train, tag, steps, verified, incoming, gradients, incoming_codec, outgoing_codec)
 
 /// The sum of floats of more than two replicas depends on the order of the additions, which is the library's own. Steps
 /// that are compared bit for bit add them up in double precision instead, where the order hardly ever matters (see
@@ -118,7 +119,7 @@ struct Sent {
   std::int64_t unencoded_bytes = 0;  ///< of the same tensors before a codec
   int tensors = 0;                   ///< of each micro-batch
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Sent, bytes, unencoded_bytes, tensors)
+PARETOPIPE_JSON(Sent, bytes, unencoded_bytes, tensors)
 
 /// What a stage did and saw. Moments are absolute times of its own steady clock.
 struct TrainReport {
@@ -136,28 +137,28 @@ struct TrainReport {
   host::HostState state;
   host::CpuConditions conditions;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainReport, moments, losses, correct, digests, sent_forward, sent_backward,
-                                   reduced_bytes, usage, peak_rss_bytes, memory, state, conditions)
+PARETOPIPE_JSON(TrainReport, moments, losses, correct, digests, sent_forward, sent_backward, reduced_bytes, usage,
+                peak_rss_bytes, memory, state, conditions)
 
 /// Asks how many samples the data have, each with a label.
 struct CountLabels {
   static constexpr std::string_view kType = "count_labels";
   ModelRequest model;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CountLabels, model)
+PARETOPIPE_JSON(CountLabels, model)
 
 struct LabelsCounted {
   static constexpr std::string_view kType = "labels_counted";
   std::int64_t count = 0;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LabelsCounted, count)
+PARETOPIPE_JSON(LabelsCounted, count)
 
 /// Replaces the data of a stage that was prepared, from the next step on.
 struct TakeTrainingData {
   static constexpr std::string_view kType = "take_training_data";
   TrainingTask task;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TakeTrainingData, task)
+PARETOPIPE_JSON(TakeTrainingData, task)
 
 /// Asks for the parameters and buffers of the stage's blocks. The reply is followed by one tensor frame for each of
 /// them, with tag 0 and numbered from 0.
@@ -170,6 +171,6 @@ struct WeightsFollow {
   std::vector<std::string> names;  ///< in PyTorch's state_dict
   std::vector<wire::TensorSpec> specs;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WeightsFollow, names, specs)
+PARETOPIPE_JSON(WeightsFollow, names, specs)
 
 }  // namespace paretopipe::stage

@@ -1,4 +1,5 @@
 #pragma once
+#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/stage/envelope.hpp>
 
 #include <cstdint>
@@ -36,7 +37,7 @@ struct LaneReport {
 
   bool operator==(const LaneReport&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaneReport, role, peer, doing, done, bytes)
+PARETOPIPE_JSON(LaneReport, role, peer, doing, done, bytes)
 
 /// Asks a stage where it is. This is the only request that may be sent while another one is being carried out. A
 /// dedicated thread answers it at once, so its answer may come before the other's.
@@ -51,6 +52,6 @@ struct Whereabouts {
   std::int64_t longest_compute_ns = 0;  ///< of any micro-batch of this run; 0: none has been computed yet
   std::vector<LaneReport> lanes;        ///< of the current run; empty if there is none
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Whereabouts, at_ns, cpu_time_ns, longest_compute_ns, lanes)
+PARETOPIPE_JSON(Whereabouts, at_ns, cpu_time_ns, longest_compute_ns, lanes)
 
 }  // namespace paretopipe::stage

@@ -1,5 +1,6 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/json.hpp>
+#include <paretopipe/core/json_fields.hpp>
 
 #include <cstdint>
 #include <limits>

@@ -1,6 +1,7 @@
 #include <paretopipe/analysis/predict/profile.hpp>
 #include <paretopipe/analysis/stats/quantile.hpp>
 #include <paretopipe/core/hash.hpp>
+#include <paretopipe/core/json.hpp>
 #include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/experiment/codecs.hpp>
 #include <paretopipe/experiment/json_file.hpp>
@@ -79,7 +80,7 @@ std::vector<std::string> Profile::codecs() const {
 }
 
 PARETOPIPE_JSON(ProfiledRun, begin, end, compute_ns, memory_bytes)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProfiledCodec, codec, cut, payload_bytes, encode_ns, decode_ns)
+PARETOPIPE_JSON(ProfiledCodec, codec, cut, payload_bytes, encode_ns, decode_ns)
 
 namespace {
 
@@ -102,7 +103,7 @@ void from_json(const nlohmann::json& json, ProfiledDevice& device) {
   read_fields(json, device, kDeviceFields);
 }
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProfiledLink, from, to, round_trip_ns, rate_bit_per_s)
+PARETOPIPE_JSON(ProfiledLink, from, to, round_trip_ns, rate_bit_per_s)
 
 namespace {
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/file_descriptor.hpp>
+#include <paretopipe/core/json_fields.hpp>
 #include <paretopipe/shaping/interface/peer_shaping.hpp>
 
 #include <optional>
@@ -43,7 +44,7 @@ struct LeaseOutcome {
   LeaseEnd end = LeaseEnd::released;
   bool removed = true;  ///< false: it was already gone
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LeaseOutcome, end, removed)
+PARETOPIPE_JSON(LeaseOutcome, end, removed)
 
 /// The owner's side.
 class Lease {
