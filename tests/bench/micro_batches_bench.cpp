@@ -18,7 +18,7 @@ namespace {
 constexpr int kBatch = 8;
 
 /// A synthetic pipeline with a block a stage, which takes its time for every micro-batch.
-struct Case {
+struct MicroBatchesCase {
   std::vector<int> stages_ms;
   int micro_batches;
   int depth;
@@ -31,7 +31,7 @@ std::vector<int> times(std::vector<int> durations, int factor) {
   return durations;
 }
 
-experiment::Trial trial_of(const Case& point) {
+experiment::Trial trial_of(const MicroBatchesCase& point) {
   experiment::Trial trial;
   trial.model = fmt::format("synthetic:{}ms", fmt::join(point.stages_ms, "ms/4kB,"));
   trial.block_count = static_cast<int>(point.stages_ms.size());
@@ -47,7 +47,7 @@ experiment::Trial trial_of(const Case& point) {
 }
 
 /// The first micro-batch passes every stage, and behind the slowest one the others follow at its pace.
-double true_latency_ns(const Case& point) {
+double true_latency_ns(const MicroBatchesCase& point) {
   const auto slowest = *std::max_element(point.stages_ms.begin(), point.stages_ms.end());
   return 1e6 *
          (std::accumulate(point.stages_ms.begin(), point.stages_ms.end(), 0) + (point.micro_batches - 1) * slowest);
@@ -55,12 +55,12 @@ double true_latency_ns(const Case& point) {
 
 /// From one batch to the next: with one in flight the pipeline runs empty in between, with several the slowest stage
 /// never rests.
-double true_period_ns(const Case& point) {
+double true_period_ns(const MicroBatchesCase& point) {
   if (point.depth == 1) return true_latency_ns(point);
   return 1e6 * point.micro_batches * *std::max_element(point.stages_ms.begin(), point.stages_ms.end());
 }
 
-void report(const std::string& what, double measured_ns, double truth_ns, const Case& point) {
+void report(const std::string& what, double measured_ns, double truth_ns, const MicroBatchesCase& point) {
   const double bound_ns = std::max(0.01 * truth_ns, 1e3 * point.link_us * static_cast<double>(point.stages_ms.size()));
   const double error_ns = measured_ns - truth_ns;
   print_row(fmt::format("error of {} in micro-batches, {} stages: {} ms, {} micro-batches, depth {}", what,
@@ -70,7 +70,7 @@ void report(const std::string& what, double measured_ns, double truth_ns, const 
             fmt::format("within {:.0f} us", bound_ns * 1e-3), std::abs(error_ns) <= bound_ns);
 }
 
-void bench_case(run::PipelineExecutor& executor, const Case& point) {
+void bench_micro_batches_case(run::PipelineExecutor& executor, const MicroBatchesCase& point) {
   std::vector<double> latencies, periods;
   for (int repetition = 0; repetition < point.repetitions; ++repetition) {
     const auto record = run_trial(executor, trial_of(point));
@@ -98,7 +98,7 @@ void bench_micro_batches(const std::filesystem::path& stage_program) {
       const int enough = std::max(4, static_cast<int>(pipeline.size()));  // that the slowest stage never rests
       for (const int depth : {1, enough}) {
         for (const int micro_batches : {1, 2, 8}) {
-          bench_case(executor, {times(pipeline, factor), micro_batches, depth, repetitions, link_us});
+          bench_micro_batches_case(executor, {times(pipeline, factor), micro_batches, depth, repetitions, link_us});
         }
       }
     }

@@ -19,13 +19,13 @@ constexpr int kRepetitions = 5;
 constexpr int kBareRounds = 60;
 
 /// Two synthetic blocks with a cut between them.
-struct Case {
+struct PipelineCase {
   int first_ms;
   int second_ms;
   std::size_t payload;
 };
 
-experiment::Trial trial_of(const Case& point, const host::CpuSet& cpus) {
+experiment::Trial trial_of(const PipelineCase& point, const host::CpuSet& cpus) {
   experiment::Trial trial;
   trial.model = fmt::format("synthetic:{}ms/{},{}ms", point.first_ms, point.payload, point.second_ms);
   trial.block_count = 2;
@@ -47,7 +47,7 @@ struct Measured {
   double bare_round_trip_ns = 0;
 };
 
-Measured measure_once(run::PipelineExecutor& executor, const Case& point, const host::CpuSet& cpus) {
+Measured measure_once(run::PipelineExecutor& executor, const PipelineCase& point, const host::CpuSet& cpus) {
   Measured measured;
   const auto record = run_trial(executor, trial_of(point, cpus));
   measured.bare_round_trip_ns = bare_round_trip_ns(
@@ -83,7 +83,7 @@ void report_framework(const std::vector<Measured>& runs) {
 
 /// The truth: the two blocks and a bare socket's round trip; at depth the slower block, or the transfer if that is
 /// slower.
-void report_accuracy(const Case& point, const std::vector<Measured>& runs) {
+void report_accuracy(const PipelineCase& point, const std::vector<Measured>& runs) {
   const double blocks = (point.first_ms + point.second_ms) * 1e6;
   const double latency_error =
       median_of(runs, [&](const auto& m) { return m.latency_ns - blocks - m.bare_round_trip_ns; });
@@ -130,7 +130,7 @@ void bench_pipeline(const std::filesystem::path& stage_program) {
   const auto cpus = host::current_affinity();
   run::PipelineExecutor executor(options_with(stage_program));
 
-  std::vector<Case> grid;
+  std::vector<PipelineCase> grid;
   for (const auto& [first, second] : {std::pair{2, 2}, {5, 3}, {3, 10}, {20, 20}}) {
     for (const std::size_t payload : {4'000, 200'000, 2'000'000}) grid.push_back({first, second, payload});
   }

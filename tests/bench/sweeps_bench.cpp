@@ -17,7 +17,7 @@
 namespace paretopipe::bench {
 namespace {
 
-struct Case {
+struct SweepsCase {
   std::string model;
   int block_count;
   std::vector<int> splits;
@@ -38,7 +38,8 @@ struct Spent {
   double all_beyond() const { return std::accumulate(beyond.begin(), beyond.end(), 0.0); }
 };
 
-std::vector<experiment::Trial> trials_of(const Case& point, const host::CpuSet& cpus, experiment::Compute compute) {
+std::vector<experiment::Trial> trials_of(const SweepsCase& point, const host::CpuSet& cpus,
+                                         experiment::Compute compute) {
   experiment::Trial trial;
   trial.model = point.model;
   trial.block_count = point.block_count;
@@ -122,7 +123,7 @@ void print_more_than_eager(const std::string& name, const Spent& optimized, cons
             "at most 0 ms a trial", *stats::median(more) <= 0);
 }
 
-void bench_case(const std::filesystem::path& stage_program, const Case& point) {
+void bench_sweeps_case(const std::filesystem::path& stage_program, const SweepsCase& point) {
   const auto cpus = host::current_affinity();
   const auto optimized_trials = trials_of(point, cpus, experiment::Compute::optimized);
   ModeSweep optimized(stage_program, optimized_trials, "optimized");
@@ -147,8 +148,8 @@ void bench_case(const std::filesystem::path& stage_program, const Case& point) {
 void bench_sweeps(const std::filesystem::path& stage_program) {
   std::vector<int> every(18);
   std::iota(every.begin(), every.end(), 1);
-  bench_case(stage_program, {"vgg16", 35, {5, 20, 30}, 1, 5});
-  bench_case(stage_program, {"mobilenet_v2", 20, every, 8, 2});
+  bench_sweeps_case(stage_program, {"vgg16", 35, {5, 20, 30}, 1, 5});
+  bench_sweeps_case(stage_program, {"mobilenet_v2", 20, every, 8, 2});
 }
 
 }  // namespace paretopipe::bench
