@@ -43,12 +43,12 @@ endfunction()
 
 # paretopipe_library(NAME [LOOPS] [SOURCES ...] HEADERS ... [DEPENDS ...] [PRIVATE_DEPENDS ...])
 # One library a folder: lib/paretopipe/NAME becomes the target paretopipe::NAME, with _ for the / of a folder in a folder.
-# Its headers are included as <paretopipe/NAME/x.hpp>, and each must compile alone (target
-# all_verify_interface_header_sets). LOOPS: it loops over tensors or samples, or to time a CPU, and is optimised in a debug
-# build, too: under sanitizers its tests would take minutes more than the compiler.
-function(paretopipe_library name)
+# Its headers are included as <paretopipe/NAME/x.hpp>, and each must compile alone (target headers). LOOPS: it loops over
+# tensors or samples, and is optimised in a debug build, too: under sanitizers its tests would take minutes more than the
+# compiler.
+function(paretopipe_library folder)
   cmake_parse_arguments(ARG "LOOPS" "" "SOURCES;HEADERS;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
-  string(REPLACE "/" "_" name ${name})
+  string(REPLACE "/" "_" name ${folder})
   set(target paretopipe_${name})
   add_library(${target} STATIC ${ARG_SOURCES})
   add_library(paretopipe::${name} ALIAS ${target})
@@ -61,7 +61,8 @@ function(paretopipe_library name)
   endif()
   paretopipe_unity(${target})
   if(PARETOPIPE_BUILD_TESTS)
-    set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+    list(TRANSFORM ARG_HEADERS PREPEND paretopipe/${folder}/)
+    paretopipe_compile_alone(${target} ${ARG_HEADERS})
   endif()
 endfunction()
 
