@@ -85,7 +85,8 @@ TEST_CASE("stages that follow one another on one device have no network between 
   CHECK(transfer_ns(record, 2) >= 6'000'000);
 }
 
-TEST_CASE("the kernel shapes the links between devices, and none within one, where it can", "[needs:namespaces]") {
+TEST_CASE("the kernel shapes the links between devices, each way in its direction, where it can",
+          "[needs:namespaces]") {
   const Shell shell;
   shell.write("slow.json", R"({"forward": {"rate": "100 Mbit/s"}, "backward": {"rate": "50 Mbit/s"}})");
   const auto sweep = shell.run(u_shape() + "--network ./slow.json --shaping netem");

@@ -202,8 +202,9 @@ RingLinks join_ring(Listener& listener, const RingPlace& place, Clock::time_poin
   try {
     next = connect_peer(place.next_host, place.next_port, place.outgoing, deadline);
   } catch (const Error& error) {
-    listener.shutdown();
+    if (Clock::now() < deadline) listener.shutdown();  // at the deadline the other side ends by itself, with a reason
     const auto other = failure_of(accepted);
+    listener.shutdown();
     throw Error(error.code(), error.what() + (other.empty() ? "" : "; and: " + other));
   }
   return {accepted.get(), *std::move(next)};

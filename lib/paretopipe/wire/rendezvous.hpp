@@ -77,8 +77,9 @@ struct RingPlace {
 };
 
 /// Runs connect_peer and accept_peer at the same time: each end of a link waits for the other's proof, so members that
-/// all connected first would wait for each other. If connecting fails, shuts the listener down rather than wait any
-/// longer for a peer. Throws what the failed one throws, or if both failed, an error with both reasons.
+/// all connected first would wait for each other. If connecting fails, shuts the listener down; before the deadline it
+/// does not wait any longer for a peer. Throws what the failed one throws, or if both failed, an error with both
+/// reasons.
 RingLinks join_ring(Listener& listener, const RingPlace& place, Clock::time_point deadline);
 
 }  // namespace paretopipe::wire

@@ -3,6 +3,7 @@
 #include <paretopipe/stage/relays.hpp>
 #include <paretopipe/wire/rendezvous.hpp>
 
+#include <algorithm>
 #include <array>
 #include <thread>
 
@@ -62,6 +63,13 @@ Nanoseconds time_to_cross(wire::RingLinks& ends, std::uint64_t sequence) {
   return Clock::now() - begin;
 }
 
+/// Of ten crossings from `sequence` on. A busy machine makes single ones late.
+Nanoseconds shortest_time_to_cross(wire::RingLinks& ends, std::uint64_t sequence) {
+  auto shortest = Nanoseconds::max();
+  for (std::uint64_t i = 0; i < 10; ++i) shortest = std::min(shortest, time_to_cross(ends, sequence + i));
+  return shortest;
+}
+
 }  // namespace
 
 TEST_CASE("a relay leads to the stage that it was opened for, and delays its link alone") {
@@ -71,11 +79,11 @@ TEST_CASE("a relay leads to the stage that it was opened for, and delays its lin
   ShapeRelay shape{.to = 1, .forward = {}, .backward = {}};
   shape.forward.delay = 60ms;
   relays.ask<RelayShaped>(shape);
-  CHECK(time_to_cross(first, 0) >= 60ms);
-  CHECK(time_to_cross(second, 0) < 60ms);
+  CHECK(shortest_time_to_cross(first, 0) >= 60ms);
+  CHECK(shortest_time_to_cross(second, 0) < 60ms);
   shape.forward.delay = 0ms;
   relays.ask<RelayShaped>(shape);
-  CHECK(time_to_cross(first, 1) < 60ms);
+  CHECK(shortest_time_to_cross(first, 10) < 60ms);
 }
 
 TEST_CASE("the lateness of relays counts from the last watch on, each by itself") {
