@@ -11,6 +11,8 @@
 #include <paretopipe/stage/session.hpp>
 #include <paretopipe/wire/link.hpp>
 
+#include <csignal>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -47,6 +49,7 @@ ExitCode run(int argc, char** argv) {
     stage::serve_relays(control);
     return ExitCode::success;
   }
+  ::signal(SIGPIPE, SIG_IGN);  // Gloo writes to replicas that may be gone
   const auto backend =
       make_model_router(zoo::make_model_backend(), archive::make_script_backend(), synthetic::make_synthetic_backend());
   stage::serve(control, *backend, train::join_by_gloo);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <utility>
 
 namespace paretopipe::stage {
@@ -16,8 +17,8 @@ namespace {
 template <class Sum>
 void add_up(const std::vector<std::span<float>>& gradients) {
   for (std::size_t i = 0; i < gradients.front().size(); ++i) {
-    Sum sum = 0;
-    for (const auto& own : gradients) sum += static_cast<Sum>(own[i]);
+    auto sum = static_cast<Sum>(gradients.front()[i]);  // not from 0, which would make 0 of -0
+    for (const auto& own : std::span(gradients).subspan(1)) sum += static_cast<Sum>(own[i]);
     for (const auto& own : gradients) own[i] = static_cast<float>(sum);
   }
 }

@@ -162,8 +162,7 @@ class TrainingRun {
     auto& pass = timeline_.backward;
     const auto& blocks = stage_.asked.blocks;
     pass.compute_begin[number] = now_ns();
-    Activation result;
-    if (blocks.end > 0) result = stage_.part->backward(which, std::move(*gradient));
+    auto result = stage_.part->backward(which, std::move(*gradient));  // without blocks, too: it drops the input
     pass.compute_end[number] = now_ns();
     if (blocks.begin == 0) result = no_gradient();
     const bool handed_on = stage_.first() || gradients_out_.hand_on(number, std::move(result));

@@ -1,6 +1,7 @@
 // Archives that are trained: bit for bit as LibTorch trains the module itself, whole and in slices.
 #include <paretopipe/compute/archive/script_backend.hpp>
 #include <paretopipe/compute/torch/tensors.hpp>
+#include <paretopipe/core/error.hpp>
 #include <paretopipe/core/hash.hpp>
 #include <paretopipe/stage/training_data.hpp>
 #include <paretopipe/stage/training_part.hpp>
@@ -173,6 +174,18 @@ TEST_CASE("an archive trains as LibTorch trains it, to the last bit of its state
     const auto task = task_of(archive.path, max_crossing);
     check_every_cut(task, trained_by_libtorch(archive.path, task));
   }
+}
+
+TEST_CASE("a stage without blocks of an archive needs no file") {
+  const WrittenArchive archive(
+      "def forward(self, x):\n  return self.fc.forward(torch.flatten(self.conv1.forward(x), 1))\n");
+  const auto task = task_of(archive.path);
+  const auto backend = make_script_backend();
+  backend->configure({});
+  std::filesystem::remove(archive.path);
+  const auto part = backend->make_training_part(task.model, {0, 0}, task.training);
+  CHECK(part->digests().empty());
+  CHECK_THROWS_AS(backend->make_training_part(task.model, {0, 1}, task.training), Error);
 }
 
 TEST_CASE("an archive that was made for evaluation drops and averages statistics when it is trained") {

@@ -215,6 +215,16 @@ TEST_CASE("1f1b holds fewer activations than gpipe") {
   CHECK(held(Schedule::one_f_one_b) < held(Schedule::gpipe));
 }
 
+TEST_CASE("a stage without blocks holds what is in flight, however many steps there are") {
+  const auto held = [](int steps) {
+    TrainedPipeline pipeline(Schedule::one_f_one_b, {{0, 0}, {0, 0}, {0, kEnd}});
+    return pipeline.run(steps)[1].memory.tensors_bytes;
+  };
+  const auto of_few = held(4);
+  CHECK(of_few > 0);
+  CHECK(held(40) < 3 * of_few);
+}
+
 TEST_CASE("an error of one stage, a lost stage and a loss that is no number end all stages") {
   const auto [fault, said] =
       GENERATE(table<const char*, const char*>({{"throw@1-4@6", "the block broke on purpose"},

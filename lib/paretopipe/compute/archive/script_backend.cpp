@@ -62,6 +62,8 @@ class Archives final : public compute::BlockSource {
   std::unique_ptr<stage::TrainingPart> make_training_part(const stage::ModelRequest& request,
                                                           experiment::BlockRange range,
                                                           const experiment::Training& training) const override {
+    // A stage without blocks may be on a machine without the file.
+    if (range.empty()) return train::make_torch_training_part({}, {range.begin, request.seed, training});
     std::vector<train::TrainableBlock> blocks;
     compute::with_libtorch("load " + request.model, [&] {
       const Chain chain(request);
