@@ -61,9 +61,10 @@ void check_compute_devices(const Trial& trial) {
 }
 
 void check_devices_of_stages(const Trial& trial) {
+  const int stages = stages_beside(trial);
   for (const auto count : {trial.on.size(), trial.stage_threads.size()}) {
-    if (count == 0 || count == static_cast<std::size_t>(trial.stage_count())) continue;
-    throw UsageError(fmt::format("{} devices do not belong to {} stages", count, trial.stage_count()));
+    if (count == 0 || count == static_cast<std::size_t>(stages)) continue;
+    throw UsageError(fmt::format("{} devices do not belong to {} stages", count, stages));
   }
 }
 

@@ -221,6 +221,12 @@ void check_phases(const Experiment& experiment) {
 /// What training of replicas cannot be combined with, and why.
 std::string obstacle_to_replicas(const Experiment& experiment) {
   const int devices = device_count(experiment.placement, experiment.stages);
+  if (devices < 2) {
+    return fmt::format(
+        "the baseline data-parallel has a replica on each device, and the placement {} puts all stages on one; leave "
+        "the baseline out",
+        to_string(experiment.placement));
+  }
   for (int device = 0; device < devices; ++device) {
     if (device_of(experiment.placement, device) == device) continue;
     return fmt::format(
@@ -263,6 +269,7 @@ std::string obstacle_to_training(const Experiment& experiment) {
     if (baseline != "data-parallel") continue;
     if (auto reason = obstacle_to_replicas(experiment); !reason.empty()) return reason;
   }
+  if (experiment.max_flips) return "nothing compares classes while a model learns; leave --max-flips out";
   if (experiment.depth.size() > 1) return "a schedule decides how much is in flight; leave --depth out";
   const auto& optimizer = experiment.training.optimizer;
   if (optimizer.momentum > 0 && optimizer.kind != OptimizerKind::sgd) {

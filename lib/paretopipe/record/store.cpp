@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cmath>
 #include <fstream>
+#include <optional>
 #include <system_error>
 #include <unordered_map>
 #include <unordered_set>
@@ -133,16 +134,15 @@ void set_replaced_apart(RecordSet& set) {
   set.records = std::move(kept);
 }
 
-struct WholeLines {
-  off_t length = 0;  ///< of the file up to and including its last newline
-  int count = 0;
-};
-
-WholeLines whole_lines_of(const std::filesystem::path& file) {
+/// Cuts an unfinished last line off, unless it is no record's. Returns the number of whole lines.
+int cut_to_whole_lines(int descriptor, const std::filesystem::path& file) {
   const auto text = read_text_of(file);
-  const auto end = text.rfind('\n');
-  if (end == std::string::npos) return {};
-  return {static_cast<off_t>(end + 1), static_cast<int>(std::count(text.begin(), text.end(), '\n'))};
+  const auto length = text.find_last_of('\n') + 1;  // 0 if there is none
+  const auto count = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+  if (length == text.size()) return count;
+  judge_unfinished_line(std::string_view(text).substr(length), fmt::format("{}:{}", file.string(), count + 1));
+  if (::ftruncate(descriptor, static_cast<off_t>(length)) == 0) return count;
+  throw system_error(fmt::format("cut the unfinished last line off {}", file.string()), errno);
 }
 
 /// JSON has no NaN and no infinity. They would be written as null, and the file could not be read again.
@@ -194,11 +194,7 @@ RecordStore::RecordStore(const std::filesystem::path& folder, bool resume) : fil
       throw UsageError(
           fmt::format("{} has records already; continue with --resume, or choose another --out", file_.string()));
     }
-    const auto whole = whole_lines_of(file_);
-    measured_ = whole.count;
-    if (whole.length != status.st_size && ::ftruncate(descriptor_.get(), whole.length) != 0) {
-      throw system_error(fmt::format("cut the unfinished last line off {}", file_.string()), errno);
-    }
+    measured_ = cut_to_whole_lines(descriptor_.get(), file_);
   }
 }
 
@@ -239,7 +235,13 @@ struct Seen {
   std::string place;     ///< "file:line"
   std::vector<std::string> machines;
   Status status = Status::ok;
+  std::optional<SideBySide> turn{};
 };
+
+/// A pair is measured again as a whole, though only one of the two was disturbed and the other one is ok.
+bool in_different_pairs(const Seen& left, const Seen& right) {
+  return left.turn && right.turn && left.turn->pair != right.turn->pair;
+}
 
 /// Text from a file, in quotes and without control characters for a terminal.
 std::string quoted(const std::string& text) {
@@ -264,7 +266,8 @@ class Merger {
     const auto file = records_file(path).string();
     auto warnings = visit_records(path, check_, [&](RecordLine&& line) {
       const auto& record = line.record;
-      const Seen here{index, fmt::format("{}:{}", file, line.number), machines_of(record), record.status};
+      const Seen here{index, fmt::format("{}:{}", file, line.number), machines_of(record), record.status,
+                      record.provenance.side_by_side};
       refuse_duplicate(record.trial, here);
       if (here.status == Status::ok) {
         refuse_other_machine(record.trial, here);
@@ -284,7 +287,8 @@ class Merger {
   void refuse_duplicate(const experiment::Trial& trial, const Seen& here) {
     const auto [place, added] = trials_.try_emplace(trial.id(), here);
     auto& earlier = place->second;
-    if (!added && (earlier.path != here.path || earlier.status == Status::ok)) {
+    const bool again = earlier.path == here.path && (earlier.status != Status::ok || in_different_pairs(earlier, here));
+    if (!added && !again) {
       throw UsageError(
           fmt::format("{} and {} are records of one trial, {} ({}), and only one of them could count; to see what "
                       "changed between two measurements of the same trials, use `paretopipe compare`",

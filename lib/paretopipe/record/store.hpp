@@ -51,7 +51,8 @@ class RecordStore {
  public:
   /// Makes the folder and the file. Removes those that it made if nothing is appended before it is destroyed. Throws
   /// EnvironmentError if they cannot be made or written, or if another process holds the lock, and UsageError if the
-  /// file has records and `resume` is false. With `resume`, an unfinished last line is cut off.
+  /// file has records and `resume` is false. With `resume`, an unfinished last line is cut off; one that no record
+  /// begins with is a UsageError and stays.
   RecordStore(const std::filesystem::path& folder, bool resume);
   ~RecordStore();
   RecordStore(const RecordStore&) = delete;
@@ -82,8 +83,8 @@ struct Merged {
 /// releases survive; a failure that --resume measured again stays before its replacement. Throws UsageError that names
 /// files, lines and trial for
 ///   - whatever the reader refuses, e.g. a record of another schema;
-///   - a trial that two files have, or that one file has again after it was ok: a reader keeps one record a trial, so
-///     that the other would be lost;
+///   - a trial that two files have, or that one file has again after it was ok (unless in another pair of two programs,
+///     which is measured again as a whole): a reader keeps one record a trial, so that the other would be lost;
 ///   - repetitions of one configuration from different machines (machines_of): their median would be no machine's.
 /// Splits of one group from different machines are a warning: a frontier compares them as if machines did not differ.
 Merged merge(const std::vector<std::filesystem::path>& paths, const RecordCheck& check);

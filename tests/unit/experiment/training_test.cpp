@@ -164,6 +164,7 @@ TEST_CASE("what cannot be trained is refused with the reason") {
   CHECK(contains(refusal([](Experiment& one) { one.compute.compute = Compute::optimized; }), "have no backward"));
   CHECK(contains(refusal([](Experiment& one) { one.compute.dtype = Precision::bfloat16; }), "in float32"));
   CHECK(contains(refusal([](Experiment& one) { one.phases = Phases::offline; }), "leave --scenario out"));
+  CHECK(contains(refusal([](Experiment& one) { one.max_flips = 0.01; }), "leave --max-flips out"));
   CHECK(contains(refusal([](Experiment& one) { one.baselines = {"sequential"}; }), "sequential is of inference"));
   CHECK(contains(refusal([](Experiment& one) {
                    one.training.optimizer = {OptimizerKind::adam, 0.1, 0.9, 0};
@@ -197,9 +198,16 @@ TEST_CASE("replicas share the micro-batches of every step evenly, over connectio
     CHECK((trial.data_parallel == 2) == trial.split_points.empty());
     CHECK(nlohmann::json(trial).get<Trial>() == trial);
     CHECK(trial.group_id() == planned.front().group_id());
+    auto on_named = trial;  // fewer replicas than stages
+    on_named.on = {"local", "pi", "local"};
+    CHECK(nlohmann::json(on_named).get<Trial>() == on_named);
   }
   experiment.placement = {0, 0, 1};
   CHECK(contains(support::message_of<UsageError>([&] { validate(experiment); }), "which the placement 0,0,1 puts on"));
+  CHECK(contains(replicas([](Experiment& one) {
+                   one.placement = {0, 0};
+                 }),
+                 "the placement 0,0 puts all stages on one"));
   CHECK(contains(replicas([](Experiment& one) { one.micro_batches = {8}; }), "which 1 of 8 cannot be"));
   CHECK(contains(replicas([](Experiment& one) { one.micro_batches = {2, 8}; }), "a multiple of 2"));
   CHECK(contains(replicas([](Experiment& one) { one.encryption = Encryption::tls; }), "does not encrypt"));

@@ -100,6 +100,18 @@ TEST_CASE("a file given twice, and a trial that one file has again after it was 
   CHECK(contains(pasted.complaint(), pasted.place(0, 1) + " and " + pasted.place(0, 3)));
 }
 
+TEST_CASE("a pair of two programs that was measured again keeps both of its records, and counts once") {
+  auto first = ok_record(0), second = ok_record(0);
+  first.provenance.side_by_side = record::SideBySide{"0123456789abcdef", 0};
+  second.provenance.side_by_side = record::SideBySide{"fedcba9876543210", 1};
+  const Files files({{first, ok_record(1), second}});
+  CHECK(files.merged().text == support::read_file(files.paths[0]));
+  CHECK(files.merged().trials == 2);
+  const Files pasted({{first, first}}), of_two_sweeps({{first}, {second}});
+  CHECK(contains(pasted.complaint(), "are records of one trial"));
+  CHECK(contains(of_two_sweeps.complaint(), "are records of one trial"));
+}
+
 TEST_CASE("a record of another schema in any of the files is refused with file, line and trial") {
   Files files({{ok_record(0)}});
   auto newer = nlohmann::json(ok_record(1));

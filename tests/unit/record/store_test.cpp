@@ -146,6 +146,16 @@ TEST_CASE("another program's file is refused, with and without a line feed at it
   }
 }
 
+TEST_CASE("a resume leaves another program's text as it is, also without a line feed at its end") {
+  const Results results;
+  for (const std::string foreign : {"[{\"a\":1}]", "split,latency\n1,2"}) {
+    support::write_file(results.file, foreign);
+    const auto complaint = support::message_of<UsageError>([&] { append_all(results.path(), {ok_record()}, true); });
+    CHECK(contains(complaint, "neither a paretopipe record nor the beginning of one"));
+    CHECK(support::read_file(results.file) == foreign);
+  }
+}
+
 TEST_CASE("zeros at the end of a file, as power that fails leaves them, are an unfinished line") {
   const Results results;
   const auto good = line_of(ok_record());
