@@ -89,8 +89,10 @@ TEST_CASE("a sweep that is ended while it probes a very slow network ends within
 TEST_CASE("a network that cannot be had is a sentence, and nothing is made") {
   const Shell shell;
   shell.write("nonsense.json", R"({"both": {"loss": 2}})");
+  shell.write("slow.json", R"({"both": {"delay": "3 ms"}})");
   check_refused(shell, kSweep + "--network",
                 {{"wify", "did you mean \"wifi\"?"},
+                 {"./slow.json --network ././slow.json", "././slow.json was named before"},
                  {"no/such.json", "no/such.json"},
                  {"./nonsense.json", "loss"},
                  {"wifi --shaping none", "wifi"},

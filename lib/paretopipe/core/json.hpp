@@ -69,8 +69,8 @@ class ObjectReader {
   }
 
  private:
-  /// True for every T that is not a number. nlohmann converts 1.5 to the integer 1, true to 1 and -1 to a huge unsigned
-  /// number, none of which the person meant.
+  /// True for every T that is neither a number nor a list of numbers. nlohmann converts 1.5 to the integer 1, true to 1
+  /// and -1 to a huge unsigned number, none of which the person meant.
   template <class T>
   static bool is_number_for(const nlohmann::json& value) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -84,8 +84,16 @@ class ObjectReader {
       return std::is_signed_v<T> &&
              value.get<std::int64_t>() >= static_cast<std::int64_t>(std::numeric_limits<T>::min());
     }
-    return true;
+    return are_numbers_for(static_cast<const T*>(nullptr), value);
   }
+
+  /// The same of the items of a list.
+  template <class Item>
+  static bool are_numbers_for(const std::vector<Item>*, const nlohmann::json& value) {
+    return !value.is_array() ||
+           std::all_of(value.begin(), value.end(), [](const auto& item) { return is_number_for<Item>(item); });
+  }
+  static bool are_numbers_for(const void*, const nlohmann::json&) { return true; }
 
   const nlohmann::json& object_;
   std::string path_;

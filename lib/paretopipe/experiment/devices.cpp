@@ -138,6 +138,12 @@ void settle_devices(Experiment& experiment, const std::vector<Device>& on) {
         "the devices file gives a device of experiment.on a profile, and experiment.device_profiles names profiles, "
         "too; leave one of the two out");
   }
+  const bool threads_known = std::ranges::all_of(on, [](const Device& device) { return device.threads.has_value(); });
+  if (threads_known && experiment.threads_per_stage != Experiment{}.threads_per_stage) {
+    throw UsageError(
+        "the devices file gives every device of experiment.on its threads, and experiment.threads_per_stage says "
+        "others; leave one of the two out");
+  }
   experiment.stages = static_cast<int>(on.size());
   std::vector<std::string> names;
   for (const auto& device : on) {

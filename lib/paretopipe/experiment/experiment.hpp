@@ -111,7 +111,8 @@ void from_json(const nlohmann::json& json, SplitSelection& splits);
 void to_json(nlohmann::json& json, const Experiment& experiment);
 
 /// Reads an experiment over `defaults`. Unknown keys, wrong types and values out of range throw UsageError with the
-/// key's path.
+/// key's path. With `on`, settings are only held against their own ranges: their devices decide others, and are found
+/// later (settle_devices), after which validate() is to be called.
 Experiment experiment_from_json(const nlohmann::json& json, const Experiment& defaults = {});
 
 /// Reads a file, which may contain // and /* */ comments. Every UsageError names the file, and the line if the JSON is

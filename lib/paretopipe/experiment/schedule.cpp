@@ -2,6 +2,7 @@
 #include <paretopipe/experiment/schedule.hpp>
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -43,21 +44,19 @@ std::vector<int> order_of(const std::vector<Action>& actions, ActionKind kind) {
   throw Error(ExitCode::internal, fmt::format("the schedule cannot run: {}", reason));
 }
 
-/// Checks that every forward has one backward, which comes after it.
+/// Checks that a stage computes each micro-batch forward once, and backward once after that.
 void check_stage(const std::vector<Action>& actions, std::size_t stage) {
-  std::vector<int> open;
-  for (const auto& action : actions) {
-    const auto found = std::find(open.begin(), open.end(), action.micro_batch);
-    if (action.kind == ActionKind::forward) {
-      if (found != open.end()) refuse_schedule(fmt::format("stage {} computes F{} twice", stage, action.micro_batch));
-      open.push_back(action.micro_batch);
-    } else if (action.kind == ActionKind::backward) {
-      if (found == open.end())
-        refuse_schedule(fmt::format("stage {} computes B{} without F", stage, action.micro_batch));
-      open.erase(found);
+  std::set<int> seen, open;
+  for (const auto& [kind, micro_batch] : actions) {
+    if (kind == ActionKind::forward) {
+      if (!seen.insert(micro_batch).second)
+        refuse_schedule(fmt::format("stage {} computes F{} twice", stage, micro_batch));
+      open.insert(micro_batch);
+    } else if (kind == ActionKind::backward && open.erase(micro_batch) == 0) {
+      refuse_schedule(fmt::format("stage {} computes B{} without F", stage, micro_batch));
     }
   }
-  if (!open.empty()) refuse_schedule(fmt::format("stage {} never computes B{}", stage, open.front()));
+  if (!open.empty()) refuse_schedule(fmt::format("stage {} never computes B{}", stage, *open.begin()));
 }
 
 }  // namespace

@@ -126,7 +126,13 @@ SweepInputs find_inputs(const experiment::Experiment& experiment) {
   if (!experiment.weights.empty()) inputs.plan.weights_sha256 = sha256_of_file(experiment.weights);
   auto& profiles = inputs.networks.profiles;
   profiles.clear();
-  for (const auto& name : experiment.networks) profiles.push_back(experiment::load_network_profile(name));
+  for (const auto& name : experiment.networks) {
+    auto profile = experiment::load_network_profile(name);
+    if (std::find(profiles.begin(), profiles.end(), profile) != profiles.end()) {
+      throw UsageError(fmt::format("the network {} was named before, in other words; name it once", name));
+    }
+    profiles.push_back(std::move(profile));
+  }
   if (!inputs.plan.on.empty()) {
     choose_between_devices(experiment, inputs);
     check_limits(experiment, inputs);

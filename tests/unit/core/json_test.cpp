@@ -84,6 +84,15 @@ TEST_CASE("what is no whole number of the type is refused, not converted", "[jso
   CHECK_THROWS_WITH(read_as<int>(text), Catch::Matchers::StartsWith("root.key has the wrong type or range: "));
 }
 
+TEST_CASE("a list whose items are no whole numbers of the type is refused, not converted", "[json]") {
+  CHECK(read_as<std::vector<int>>("[1,2]") == std::vector{1, 2});
+  const auto* item = GENERATE("2147483648", "1.0", "true", "null");
+  CAPTURE(item);
+  const auto list = std::string("[1,") + item + "]";
+  CHECK_THROWS_AS(read_as<std::vector<int>>(list.c_str()), UsageError);
+  CHECK_THROWS_AS(read_as<std::vector<double>>("[true]"), UsageError);
+}
+
 TEST_CASE("a negative number is not a huge unsigned one", "[json]") {
   CHECK_THROWS_AS(read_as<std::uint64_t>("-1"), UsageError);
 }

@@ -163,6 +163,22 @@ TEST_CASE("what devices decide is not said again", "[device]") {
             },
             profiled)
             .find("experiment.device_profiles") != std::string::npos);
+  auto with_threads = two;
+  for (auto& device : with_threads) device.threads = 2;
+  const auto more_threads = [](Experiment& one) { one.threads_per_stage = {1, 2}; };
+  CHECK(refusal_with(more_threads, with_threads).find("experiment.threads_per_stage") != std::string::npos);
+  with_threads.front().threads.reset();
+  CHECK(refusal_with(more_threads, with_threads) == kNothing);
+}
+
+TEST_CASE("a file that names devices leaves to them what they decide", "[device]") {
+  auto experiment = experiment_from_json(json::parse(
+      R"({"on": ["local", "pi", "local"], "task": "train", "data": "random", "partitions": ["1,19"],
+          "baselines": ["data-parallel"], "batch": 64, "micro_batches": [16]})"));
+  settle_devices(experiment, {Device{}, remote("pi"), Device{}});
+  CHECK(experiment.stages == 3);
+  CHECK_NOTHROW(validate(experiment));
+  CHECK_THROWS_AS(experiment_from_json(json::parse(R"({"on": ["local", "pi"], "depth": 0})")), UsageError);
 }
 
 TEST_CASE("this machine's CPUs are dealt out to its own stages only", "[device]") {

@@ -126,6 +126,11 @@ TEST_CASE("lists of what is no whole number are refused by their item", "[experi
     CHECK(experiment_refusal(fmt::format(R"({{"batch": [1, {}]}})", item)) ==
           fmt::format("experiment.batch has the wrong type or range: {}", item));
   }
+  for (const auto* list : {R"({"micro_batches": [2.9]})", R"({"micro_batches": [4294967298]})",
+                           R"({"placement": [0, true]})", R"({"server": {"rates": [true]}})"}) {
+    CAPTURE(list);
+    CHECK(experiment_refusal(list).find("has the wrong type or range: [") != std::string::npos);
+  }
   CHECK(experiment_refusal(R"({"depth": {}})") == "experiment.depth has the wrong type or range: {}");
   CHECK(experiment_refusal(R"({"batch": []})") == "experiment.batch is empty; name at least one number");
   CHECK(experiment_refusal(R"({"threads_per_stage": [1, -1]})") ==

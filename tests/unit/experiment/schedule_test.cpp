@@ -98,6 +98,9 @@ TEST_CASE("a schedule that cannot run is refused by what is wrong with it") {
   CHECK(refusal({{{Kind::backward, 0}}}) == "the schedule cannot run: stage 0 computes B0 without F");
   CHECK(refusal({{{Kind::forward, 0}}}) == "the schedule cannot run: stage 0 never computes B0");
   CHECK(refusal({{{Kind::forward, 0}, {Kind::forward, 0}}}) == "the schedule cannot run: stage 0 computes F0 twice");
+  const std::vector<Action> twice{one[0], one[1], one[0], one[1]};
+  CHECK(refusal({twice}) == "the schedule cannot run: stage 0 computes F0 twice");
+  CHECK(refusal({{one[0], one[1], one[1]}}) == "the schedule cannot run: stage 0 computes B0 without F");
   const std::vector<Action> ahead{{Kind::forward, 0}, {Kind::forward, 1}, {Kind::backward, 0}, {Kind::backward, 1}};
   CHECK(refusal({one, ahead}) ==
         "the schedule cannot run: stage 1 computes micro-batches in another order than stage 0");
