@@ -6,7 +6,9 @@
 #include <paretopipe/core/version.hpp>
 #include <paretopipe/experiment/devices.hpp>
 #include <paretopipe/host/cpu_set.hpp>
+#include <paretopipe/host/host_context.hpp>
 #include <paretopipe/launch/child_process.hpp>
+#include <paretopipe/record/labels.hpp>
 
 #include <filesystem>
 #include <iterator>
@@ -199,10 +201,37 @@ void SweepSides::open(bool resume) {
   for (auto& side : sides_) side.store.emplace(side.folder, resume);
 }
 
+namespace {
+
+/// Warns if repetitions would be of several machines or programs, whose medians are of none. Where devices are named,
+/// their names tell them apart.
+void warn_of_other_origins(const std::vector<record::TrialRecord>& records, const std::string& program_sha256,
+                           const std::filesystem::path& file) {
+  const auto here = record::machine_of(host::read_host_context());
+  for (const auto& record : records) {
+    if (record.status != record::Status::ok || record.stages.empty()) continue;
+    const auto& program = record.provenance.stage_program_sha256;
+    const auto there = record::machine_of(record.stages.front().host);
+    const bool elsewhere = record.trial.on.empty() && there != here;
+    if (!elsewhere && (program.empty() || program == program_sha256)) continue;
+    print_notice(
+        "warning: {} has records {}; medians over them and new ones would be of neither{}\n", file.string(),
+        elsewhere ? fmt::format("from {}, and this is {}", record::printable(there), here) : "of another stage program",
+        elsewhere ? ", and `paretopipe merge` refuses such repetitions" : "");
+    return;
+  }
+}
+
+}  // namespace
+
 std::vector<record::TrialRecord> SweepSides::known(bool resume) const {
   if (!resume) return {};
   const auto& own = sides_.front();
-  if (!two()) return own.known();
+  if (!two()) {
+    auto records = own.known();
+    warn_of_other_origins(records, own.sha256, own.file());
+    return records;
+  }
   for (const auto& side : sides_) {
     for (const auto& record : side.known()) {
       const auto& measured = record.provenance.stage_program_sha256;

@@ -67,9 +67,9 @@ class SweepSides {
   /// Makes the folders and files. Throws what RecordStore does.
   void open(bool resume);
 
-  /// The records of an earlier sweep that need not be measured again, if it is resumed. With two programs, both must
-  /// have measured them in turns. Throws UsageError if records were made by another program than the one that would
-  /// continue.
+  /// The records of an earlier sweep that need not be measured again, if it is resumed. Warns of records from another
+  /// machine or program. With two programs, both must have measured them in turns; records of another program are a
+  /// UsageError then.
   std::vector<record::TrialRecord> known(bool resume) const;
 
   void expect(const std::vector<experiment::Trial>& trials);

@@ -77,7 +77,11 @@ void check_target_of_weights(const TrainOptions& options, const experiment::Expe
   if (options.save.empty()) return;
   files::check_tensor_file_name(options.save);
   render::check_target(options.save);
-  check_not_replaced(experiment.weights, options.save);
+  const auto data = experiment::parse_data(experiment.data);
+  for (const std::filesystem::path read : {experiment.models.front(), experiment.weights, experiment.labels,
+                                           data.own_files() ? data.place : std::string()}) {
+    check_not_replaced(read, options.save);
+  }
 }
 
 /// True if the codec is lossy and the training is first done without it, to compare.

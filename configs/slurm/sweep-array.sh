@@ -19,6 +19,13 @@ if [[ $# -lt 1 ]]; then
   echo "usage: sbatch sweep-array.sh EXPERIMENT.json [flags of paretopipe sweep]" >&2
   exit 2
 fi
+for argument in "$@"; do
+  case "$argument" in
+    --out | --out=* | --shard | --shard=*)
+      echo "sweep-array.sh: leave ${argument%%=*} out: each task has a shard and a folder of its own, results/EXPERIMENT/shard-N-of-M" >&2
+      exit 2 ;;
+  esac
+done
 # An array with gaps would leave shards out.
 count=${SLURM_ARRAY_TASK_COUNT:-}
 if [[ -z "$count" || "${SLURM_ARRAY_TASK_MIN:-}" != 1 || "${SLURM_ARRAY_TASK_MAX:-}" != "$count" ]]; then

@@ -266,6 +266,7 @@ TEST_CASE("what train cannot do is said before anything is trained") {
                  {"--split 31 --schedule gpipe,1f1b", "train takes one way"},
                  {"--split 31 --save weights.npz", "must end in .pt, .pth or .safetensors"},
                  {"--split 31 --codec sort7", "sort7"},
+                 {"--split 31 --save images.safetensors", "images.safetensors is what is read, and would be lost"},
                  {"--split 31 --lr-schedule cosin", "did you mean \"cosine\"?"},
                  {"--split 31 --save nowhere/w.safetensors", "nowhere"},
                  {"--split 31 --epochs 0", "--epochs"}});

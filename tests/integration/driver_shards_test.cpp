@@ -72,6 +72,26 @@ TEST_CASE("a shard has a folder of its own, and one without trials says so and m
   CHECK(without == 1);
 }
 
+TEST_CASE("a sweep that goes on with records of another machine or stage program says so") {
+  const Shell shell;
+  shell.run(0, kOneRepetition + "--split 0");
+  CHECK_FALSE(contains(shell.run(0, kOneRepetition + "--split 0,1 --resume").errors, "has records"));
+  const auto as_if = [&](const std::string& key, const std::string& value, const std::string& other) {
+    auto text = shell.text("out/records.jsonl");
+    const auto was = '"' + key + "\":\"" + value + '"', now = '"' + key + "\":\"" + other + '"';
+    REQUIRE(contains(text, was));
+    for (auto at = text.find(was); at != std::string::npos; at = text.find(was, at)) text.replace(at, was.size(), now);
+    shell.write("out/records.jsonl", text);
+  };
+  const auto first = shell.records().front();
+  const auto& program = first.provenance.stage_program_sha256;
+  as_if("stage_program_sha256", program, std::string(program.size(), '0'));
+  CHECK(contains(shell.run(0, kOneRepetition + "--resume").errors, "records of another stage program"));
+  as_if("hostname", first.stages.front().host.hostname, "elsewhere");
+  check_contains(shell.run(0, kOneRepetition + "--resume").errors,
+                 {"has records from elsewhere (", "`paretopipe merge` refuses"});
+}
+
 TEST_CASE("what is no shard is refused, and so is a plan that each shard would make anew") {
   const Shell shell;
   check_refused(shell, kInParts,

@@ -45,15 +45,17 @@ class GuidedSweep {
   GuidedSweep(const std::vector<experiment::Trial>& plan, std::vector<record::TrialRecord> known, Sweep& sweep,
               Guidance guidance)
       : records_(std::move(known)), sweep_(sweep), guidance_(std::move(guidance)), seed_(plan.front().seed) {
+    std::set<std::string> planned;
     for (const auto& trial : plan) {
       left_[trial.cut()];
+      planned.insert(trial.configuration_id());
       if (trial.all_local()) whole_ = trial.cut();
     }
+    // The folder may have the same cuts from a sweep with other settings.
+    std::erase_if(records_, [&](const auto& record) { return !planned.contains(record.trial.configuration_id()); });
     for (const auto& trial : remaining_trials(plan, records_)) left_[trial.cut()].push_back(trial);
     for (const auto& [cut, trials] : left_) cuts_.push_back(cut);
-    for (const auto& record : records_) {
-      if (left_.contains(record.trial.cut())) ++tried_[record.trial.cut()];
-    }
+    for (const auto& record : records_) ++tried_[record.trial.cut()];
     predict_all();
   }
 

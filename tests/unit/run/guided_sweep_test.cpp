@@ -305,6 +305,19 @@ TEST_CASE("what was measured before is not measured again, and failed trials end
   CHECK_FALSE(failing.executor.runs.empty());
 }
 
+TEST_CASE("what was measured under other settings is no result of a guided sweep") {
+  const GuidedRun first([](auto&) {});
+  std::vector<TrialRecord> others;
+  for (auto trial : first.plan) {
+    trial.threads_per_stage = 2;
+    others.push_back(record_with(trial, 1, 1e9));  // unbeatable
+  }
+  const GuidedRun beside([](auto&) {}, {}, others);
+  CHECK(beside.executor.runs == first.executor.runs);
+  CHECK(beside.outcome.measured == first.outcome.measured);
+  CHECK(beside.outcome.worst_error == first.outcome.worst_error);
+}
+
 TEST_CASE("splits and codecs are chosen together, and a codec that nothing was profiled with is refused") {
   auto profiles = guiding_profiles();
   auto plan = plan_of_every_split(1);
