@@ -230,6 +230,18 @@ TEST_CASE("predict says what images wait that arrive on their own, keeps bounds,
     CHECK(split.at("stages")[0].contains("memory_bytes"));
   }
   CHECK(contains(shell.run(0, "predict p.json --rate 1e6").output, "not kept up with"));
+  // With what blocks and bytes take instead of what this machine measured, batches in flight bound the cut after
+  // block 1.
+  auto known = predict::load_profile(shell.folder() / "p.json");
+  for (auto& device : known.devices) {
+    for (auto& run : device.runs) run.compute_ns.assign(3, block_ns(run.begin, run.end));
+  }
+  make_links_known(known);
+  shell.write("bound.json", nlohmann::json(known).dump());
+  shell.write("distant.json", R"({"both": {"delay": "5 ms"}})");
+  const auto bound = shell.run(0, "predict bound.json --network ./distant.json --rate 1 --depth 2").output;
+  CHECK(contains(bound, "unknown (bound by the depth)"));
+  CHECK_FALSE(contains(bound, "not kept up with"));
   CHECK(contains(shell.run(1, "predict p.json --where 'latency_p50 < 1us'").output, "none keeps what is asked"));
   const auto two = shell.as_json("predict p.json").at("frontier").size();
   const auto three = shell.as_json("predict p.json --objective memory");

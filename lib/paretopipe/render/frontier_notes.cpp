@@ -94,6 +94,7 @@ std::string incidents_sentence(const frontier::FrontierGroup& group) {
 }
 
 std::vector<std::string> legend(const frontier::FrontierReport& report, const frontier::FrontierGroup& group) {
+  if (!group.recommendation) return {};  // no row was compared, as the headline explains
   const auto [fewest, most] = repetitions_behind_intervals(group);
   if (most == 0) return {"One repetition a split: nothing tells merit from noise; sweep with --repeat 6 or more."};
   const auto range = fewest == most ? fmt::format("{}", fewest) : fmt::format("{} to {}", fewest, most);

@@ -98,9 +98,11 @@ std::string payload_text(const PredictedSplit& split) {
   return format_bytes(sum);
 }
 
-/// "41.0 ms, p99 90.1 ms"
-std::string server_text(const PredictedSplit& split) {
-  if (!split.server) return "not kept up with";
+/// "41.0 ms, p99 90.1 ms". Of a split that batches in flight bound there is no prediction, though it may keep up.
+std::string server_text(const PredictedSplit& split, double rate_image_per_s) {
+  if (!split.server) {
+    return split.throughput_image_per_s.value > rate_image_per_s ? "unknown (bound by the depth)" : "not kept up with";
+  }
   return fmt::format("{}, p99 {}", format_duration(split.server->mean_ns.value),
                      format_duration(split.server->p99_ns.value));
 }
@@ -174,7 +176,7 @@ std::string render_text(const Prediction& prediction, const TextStyle& style) {
   for (const auto& split : prediction.frontier) {
     std::vector<std::string> cells{split_text(split), latency_text(split.latency_ns),
                                    throughput_text(split.throughput_image_per_s)};
-    if (prediction.rate_image_per_s) cells.push_back(server_text(split));
+    if (prediction.rate_image_per_s) cells.push_back(server_text(split, *prediction.rate_image_per_s));
     cells.insert(cells.end(), {payload_text(split), memory_text(split), bottleneck_text(split.bottleneck),
                                placement_text(prediction, split)});
     table.add_row(std::move(cells));

@@ -194,6 +194,17 @@ TEST_CASE("a sweep is explained as its golden files say, in text and in Markdown
   CHECK(markdown == support::golden("explain/sweep.md", markdown));
 }
 
+TEST_CASE("a cut is no lighter for what the codec of another cut makes of its tensor") {
+  const auto text_with = [](const char* codec) {
+    auto heavy = three_stages(9'000'000, {2, 5}, 90'000), other = three_stages(1'000'000, {4, 7}, 90'000);
+    other.links[0].payload_bytes = 1000;
+    heavy.trial.codec = other.trial.codec = codec;
+    return render::render_text(diagnose_all({heavy, other}));
+  };
+  CHECK(contains(text_with("none"), "A cut after block 4 instead"));
+  CHECK_FALSE(contains(text_with("none/sort8"), "A cut after block 4 instead"));
+}
+
 TEST_CASE("every kind of bottleneck, doubt and baseline is explained as its golden file says") {
   // Tells what crosses a cut after block 4, which was not measured together with 2; and 2 is no place for a second cut.
   const auto heavy = three_stages(9'000'000, {2, 5}, 90'000), light = three_stages(1'000'000, {1, 4}, 10'000),

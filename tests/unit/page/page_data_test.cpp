@@ -94,7 +94,7 @@ TEST_CASE("the parts of the breakdown add up to the mean of the mean latencies")
 TEST_CASE("every cut of a longer pipeline is a depth of its own") {
   auto record = testing::ok_record();
   record.trial.split_points = {3, 7};
-  record.links = {{0, 1, 1000, 64}, {1, 2, 500, 64}, {2, 0, 40, 64}};
+  record.links = {{0, 1, 1000, 64}, {1, 2, 125, 64, 500}, {2, 0, 40, 64}};  // the second is encoded
   const auto data = page::make_page_data(std::vector{record});
   CHECK(data.at("groups").at(0).at("activations") == Json{{3, 1000}, {7, 500}});
 }

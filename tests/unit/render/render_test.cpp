@@ -1,3 +1,4 @@
+#include <paretopipe/render/frontier_words.hpp>
 #include <paretopipe/render/render_frontier.hpp>
 #include <paretopipe/render/table.hpp>
 
@@ -53,6 +54,11 @@ TEST_CASE(
   CHECK_FALSE(row_of(report, 6).on_frontier);
   CHECK_FALSE(row_of(report, 6).complete());
   CHECK(row_of(report, 6).failures == std::vector<std::string>{"run, stage 1: killed by signal 9"});
+}
+
+TEST_CASE("nothing is said of repetitions where no split was compared") {
+  const auto report = rendered_report_of({testing::make_failure(testing::make_trial(3), "gone")});
+  CHECK(render::legend(report, report.groups.at(0)).empty());
 }
 
 TEST_CASE("a split that lacks an objective is not compared, and the text says so") {

@@ -144,14 +144,16 @@ double throughput_of(const ConfigurationDiagnosis& one) {
   return one.demands->throughput_image_per_s;
 }
 
-/// The bytes that cross with this codec at each split point of the group's measured configurations. All-local and
-/// all-remote configurations are left out, because no partition moves one of several of their cuts.
-std::map<int, std::int64_t> bytes_at_cuts(const GroupDiagnosis& group, const std::string& codec) {
+/// The bytes that cross at each split point of the group's measured configurations with these codecs, encoded as at cut
+/// `index`. All-local and all-remote configurations are left out, because no partition moves one of several of their
+/// cuts.
+std::map<int, std::int64_t> bytes_at_cuts(const GroupDiagnosis& group, const std::string& codec, std::size_t index) {
   std::map<int, std::int64_t> result;
   for (const auto& one : group.configurations) {
     if (!one.demands || one.trial().all_local() || one.trial().all_remote() || one.trial().codec != codec) continue;
     const auto& cuts = one.trial().split_points;
     for (std::size_t i = 0; i < cuts.size() && i < one.demands->links.size(); ++i) {
+      if (!(experiment::codec_of_cut(codec, i) == experiment::codec_of_cut(codec, index))) continue;
       result[cuts[i]] = one.demands->links[i].payload_bytes;
     }
   }
@@ -172,7 +174,7 @@ std::optional<LighterCut> lighter_cut(const GroupDiagnosis& group, const Configu
   const int before = index + 1 < cuts.size() ? cuts[index + 1] : one.trial().block_count;
   const auto payload = static_cast<double>(one.demands->links[index].payload_bytes);
   std::optional<LighterCut> best;
-  for (const auto& [block, bytes] : bytes_at_cuts(group, one.trial().codec)) {
+  for (const auto& [block, bytes] : bytes_at_cuts(group, one.trial().codec, index)) {
     if (block <= after || block >= before || static_cast<double>(bytes) >= kLighter * payload) continue;
     auto moved = cuts;
     moved[index] = block;

@@ -24,14 +24,15 @@ void for_each_ok(Records records, const frontier::FrontierGroup& group, Visit vi
   }
 }
 
-/// The bytes that cross each cut, by its depth in the network. Leaves out the way back.
+/// The bytes of the activations at each cut, before any codec, by its depth in the network. Leaves out the way back.
 Json activations_data(Records records, const frontier::FrontierGroup& group) {
   std::map<int, std::int64_t> bytes_at;
   for_each_ok(records, group, [&](const record::TrialRecord& record) {
     if (record.trial.data_parallel > 0) return;
     for (const auto& link : record.links) {
       if (link.to != link.from + 1 || link.from >= static_cast<int>(record.trial.split_points.size())) continue;
-      bytes_at[record.trial.split_points[static_cast<std::size_t>(link.from)]] = link.payload_bytes;
+      bytes_at[record.trial.split_points[static_cast<std::size_t>(link.from)]] =
+          link.unencoded_bytes.value_or(link.payload_bytes);
     }
   });
   auto activations = Json::array();

@@ -44,8 +44,17 @@ function hoveredBreakdown(split, colourOf) {
   return hoverCard(`Split ${split.label}: ${formatValue(total, 'ns')}`, rows);
 }
 
+// The splits whose `part` is there to be drawn. If there are none, the chart's section is hidden.
+function splitsWith(part, chart) {
+  const splits = detailGroup().splits.filter(split => split[part].length > 0);
+  byId(chart).closest('section').hidden = splits.length === 0;
+  if (splits.length > 0) chartIn(chart).resize();  // the window may have changed while it was hidden
+  return splits;
+}
+
 function drawBreakdown() {
-  const splits = detailGroup().splits.filter(split => split.breakdown.length > 0);
+  const splits = splitsWith('breakdown', 'breakdown-chart');
+  if (splits.length === 0) return;
   const names = stacks(splits);
   const {series: colours, page} = theme();
   const colourOf = new Map(names.map((name, index) => [name, colours[index % colours.length]]));
@@ -64,16 +73,16 @@ function drawBreakdown() {
   });
 }
 
-// How many bytes cross the cut at every depth of the network.
+// How many bytes cross the cut at every depth of the network, before any codec.
 
 function drawActivations() {
   const {activations, model, batch} = detailGroup();
   const {series: [colour]} = theme();
-  draw('activation-chart', `Line of the bytes that cross at ${activations.length} split points of ${model}.`, {
+  draw('activation-chart', `Line of the bytes of activations at ${activations.length} split points of ${model}.`, {
     tooltip: {
       trigger: 'axis',
       formatter: ([mark]) => hoverCard(`Split point ${mark.value[0]}`, [
-        ['payload of a batch', formatValue(mark.value[1], 'B')], ['payload of an image', formatValue(mark.value[1] / batch, 'B')],
+        ['activations of a batch', formatValue(mark.value[1], 'B')], ['activations of an image', formatValue(mark.value[1] / batch, 'B')],
       ]),
     },
     grid: {top: 16},
@@ -89,7 +98,8 @@ function drawActivations() {
 // The share of the time during which each stage computes.
 
 function drawUtilisation() {
-  const splits = detailGroup().splits.filter(split => split.utilisation.length > 0);
+  const splits = splitsWith('utilisation', 'utilisation-chart');
+  if (splits.length === 0) return;
   const {series: colours, symbols} = theme();
   const stages = Math.max(0, ...splits.map(split => split.utilisation.length));
   const names = Array.from({length: stages}, (_, stage) => `stage ${stage}`);

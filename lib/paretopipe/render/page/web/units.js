@@ -6,7 +6,7 @@ const SCALES = {
   'B': {units: ['B', 'KiB', 'MiB', 'GiB', 'TiB'], steps: [1, 2 ** 10, 2 ** 20, 2 ** 30, 2 ** 40]},
   'B/s': {units: ['B/s', 'KiB/s', 'MiB/s', 'GiB/s'], steps: [1, 2 ** 10, 2 ** 20, 2 ** 30]},
   'bit/s': {units: ['bit/s', 'kbit/s', 'Mbit/s', 'Gbit/s'], steps: [1, 1e3, 1e6, 1e9]},
-  'image/s': {units: ['image/s'], steps: [1]},
+  'image/s': {units: ['image/s', 'k image/s', 'M image/s'], steps: [1, 1e3, 1e6]},
   '': {units: [''], steps: [1]},
 };
 
@@ -29,7 +29,7 @@ function threeDigits(value) {
 // "12.3 ms"
 function formatValue(value, unit) {
   const {name, step} = scaleFor(value, unit);
-  const whole = unit === 'B' && step === 1;
+  const whole = unit === 'B' && step === 1 && Number.isInteger(value);
   return `${whole ? value : threeDigits(value / step)} ${name}`.trim();
 }
 
