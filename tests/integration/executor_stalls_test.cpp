@@ -3,6 +3,7 @@
 #include <paretopipe/core/file_descriptor.hpp>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <optional>
 #include <thread>
@@ -88,16 +89,27 @@ TEST_CASE("a device that batches are dealt out to is named when it hangs") {
   CHECK(contains(failure.reason, "stage 0 hangs: it has been computing"));
 }
 
-TEST_CASE("what a stopped stage does not read is sent no longer than the limits say, and a person can stop it") {
-  const auto send_within = [](const run::WaitLimits& limits) {
+TEST_CASE(
+    "what a stopped stage does not read, or does not send, is waited for no longer than the limits say, and a person "
+    "can stop it") {
+  const auto within = [](const auto& transfer, const run::WaitLimits& limits) {
     run::StageClient stage(0, {kFakeStage});
     ::kill(support::own_children().at(0), SIGSTOP);
-    send_much(stage, limits);
+    transfer(stage, limits);
   };
-  check_throws<run::StageError>([&] { send_within({Clock::now() + 200ms}); },
+  const auto receive = [](run::StageClient& stage, const run::WaitLimits& limits) {
+    std::array<std::byte, 4> bytes{};
+    stage.receive_within(limits, [&] {
+      stage.receive_tensor(0, 0, {wire::DType::float32, wire::MemoryFormat::contiguous, {1}}, bytes);
+    });
+  };
+  check_throws<run::StageError>([&] { within(send_much, {Clock::now() + 200ms}); },
                                 {"stage 0 did not take in time what it was sent"});
+  check_throws<run::StageError>([&] { within(receive, {Clock::now() + 200ms}); },
+                                {"stage 0 did not send in time what it announced"});
   const FileDescriptor interrupt(::eventfd(1, EFD_CLOEXEC));
-  CHECK_THROWS_AS(send_within({Clock::now() + 60s, interrupt.get()}), Interrupted);
+  CHECK_THROWS_AS(within(send_much, {Clock::now() + 60s, interrupt.get()}), Interrupted);
+  CHECK_THROWS_AS(within(receive, {Clock::now() + 60s, interrupt.get()}), Interrupted);
   CHECK(support::own_children().empty());
 }
 

@@ -8,6 +8,7 @@
 #include <paretopipe/wire/frame.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -269,7 +270,10 @@ record::Fidelity fidelity_of(const experiment::Trial& trial, const TrialEvidence
     all.batches_compared += batches;
     all.max_abs_difference = std::max(all.max_abs_difference, source.max_abs_difference);
     all.tolerance = std::max(all.tolerance, relative * source.largest_output);
-    const auto pooled = [&](double mean, double own) { return (mean * before + own * batches) / all.batches_compared; };
+    const auto pooled = [&](double mean, double own) {  // stages report an infinite difference as the largest number
+      const double weighed = (mean * before + own * batches) / all.batches_compared;
+      return std::min(weighed, std::numeric_limits<double>::max());
+    };
     all.mean_abs_difference = pooled(*all.mean_abs_difference, source.mean_abs_difference);
     all.top1_agreement = pooled(all.top1_agreement, source.top1_agreement);
   }

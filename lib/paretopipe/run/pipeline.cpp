@@ -371,12 +371,15 @@ std::vector<TrainedTensor> Pipeline::fetch_weights(int stages) {
   std::vector<TrainedTensor> weights;
   for (int stage = 0; stage < stages; ++stage) {
     const auto reply = ask_one<stage::WeightsFollow>(stage, stage::FetchWeights{});
-    for (std::size_t i = 0; i < std::min(reply.names.size(), reply.specs.size()); ++i) {
-      auto& tensor = weights.emplace_back(TrainedTensor{reply.names[i], reply.specs[i], {}});
-      if (std::ranges::count(tensor.spec.shape, 0) > 0) continue;  // no frame carries a tensor without values
-      tensor.bytes.resize(static_cast<std::size_t>(wire::byte_size(tensor.spec)));
-      stages_[static_cast<std::size_t>(stage)].receive_tensor(0, i, tensor.spec, tensor.bytes);
-    }
+    auto& client = stages_[static_cast<std::size_t>(stage)];
+    client.receive_within(limits(), [&] {
+      for (std::size_t i = 0; i < std::min(reply.names.size(), reply.specs.size()); ++i) {
+        auto& tensor = weights.emplace_back(TrainedTensor{reply.names[i], reply.specs[i], {}});
+        if (std::ranges::count(tensor.spec.shape, 0) > 0) continue;  // no frame carries a tensor without values
+        tensor.bytes.resize(static_cast<std::size_t>(wire::byte_size(tensor.spec)));
+        client.receive_tensor(0, i, tensor.spec, tensor.bytes);
+      }
+    });
   }
   return weights;
 }
@@ -386,9 +389,11 @@ std::vector<std::byte> Pipeline::fetch_result(std::uint32_t tag, const wire::Ten
   ask_one<stage::ResultFollows>(0, stage::FetchResult{tag});
   const auto bytes = static_cast<std::size_t>(wire::byte_size(micro_batch));
   std::vector<std::byte> result(bytes * static_cast<std::size_t>(micro_batches));
-  for (std::size_t i = 0; i < static_cast<std::size_t>(micro_batches); ++i) {
-    stages_.front().receive_tensor(tag, i, micro_batch, std::span(result).subspan(i * bytes, bytes));
-  }
+  stages_.front().receive_within(limits(), [&] {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(micro_batches); ++i) {
+      stages_.front().receive_tensor(tag, i, micro_batch, std::span(result).subspan(i * bytes, bytes));
+    }
+  });
   return result;
 }
 

@@ -164,9 +164,11 @@ std::optional<record::Failure> PipelineExecutor::attempt(
   } catch (const StageError& error) {
     pipeline_.reset();
     unsplit_.end();
-    // What a live stage refuses before the run (no such data set, no such CPU) it would refuse in the next trial too.
-    if (error.kind() == StageError::Kind::refused && phase != std::string_view("run"))
-      throw Error(error.code(), error.what());
+    // What a live stage refuses before the run (no such data set, no such CPU) it would refuse in the next trial too,
+    // except for links: what is in the way of those that were shaped before may pass.
+    const std::string_view where = phase;
+    const bool may_pass = where == "run" || (where == "network" && shaped_before_);
+    if (error.kind() == StageError::Kind::refused && !may_pass) throw Error(error.code(), error.what());
     return record::Failure{phase, error.stage(), error.what()};
   }
 }
@@ -197,6 +199,7 @@ void PipelineExecutor::ensure_network(const experiment::Trial& trial) {
   launch::poll_interruptibly({}, Clock::now() + std::chrono::seconds(options_.rest_s), options_.interrupt_descriptor,
                              "rest before a trial");
   applied_.ensure(*network_, trial.network, options_.interrupt_descriptor);
+  shaped_before_ = shaped_before_ || trial.network.shaped();
 }
 
 void PipelineExecutor::describe_stages(std::size_t count, TrialEvidence& evidence) const {
@@ -304,7 +307,7 @@ void PipelineExecutor::ensure_unsplit(const experiment::Trial& trial) {
   unsplit_.end();
 }
 
-/// If another trial's model ends the process, that trial fails when its turn comes.
+/// If another trial's model ends the process, it is computed anew when that trial's turn comes.
 void PipelineExecutor::expect_others(const std::function<void(const experiment::Trial&)>& compute) {
   try {
     for (const auto& other : expected_) compute(other);

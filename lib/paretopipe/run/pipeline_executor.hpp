@@ -174,6 +174,7 @@ class PipelineExecutor final : public TrialExecutor {
   std::unique_ptr<shaping::Network> network_;        // outlives the pipeline
   DeviceNetwork* between_devices_ = nullptr;         ///< the network, if it is one
   AppliedNetwork applied_;
+  bool shaped_before_ = false;              ///< a network that shapes was applied
   std::optional<EmulatedDevices> devices_;  // outlive the pipeline, too
   std::optional<PipelineOptions> pipeline_options_;
   std::optional<Pipeline> pipeline_;

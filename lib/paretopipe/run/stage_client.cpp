@@ -135,15 +135,16 @@ void StageClient::send_tensor(std::uint32_t tag, std::uint64_t sequence, const w
   }
 }
 
-void StageClient::send_within(const WaitLimits& limits, const std::function<void()>& sends) {
+void StageClient::transfer_within(const WaitLimits& limits, const std::function<void()>& transfers,
+                                  const char* late_for) {
   const FileDescriptor done(::eventfd(0, EFD_CLOEXEC));
-  if (done.get() < 0) throw system_error("watch what is sent to " + name_, errno);
+  if (done.get() < 0) throw system_error("watch a transfer with " + name_, errno);
   bool late = false;
   std::exception_ptr interrupted;
   std::thread watch([&] {
     std::array events{pollfd{done.get(), POLLIN, 0}};
     try {
-      late = launch::poll_interruptibly(events, limits.deadline, limits.interrupt_descriptor, "send to " + name_) == 0;
+      late = launch::poll_interruptibly(events, limits.deadline, limits.interrupt_descriptor, "wait for " + name_) == 0;
     } catch (const Error&) {
       interrupted = std::current_exception();
     }
@@ -151,15 +152,14 @@ void StageClient::send_within(const WaitLimits& limits, const std::function<void
   });
   std::exception_ptr lost;
   try {
-    sends();
+    transfers();
   } catch (...) {  // rethrown when the thread has ended
     lost = std::current_exception();
   }
   ::eventfd_write(done.get(), 1);
   watch.join();
   if (interrupted) std::rethrow_exception(interrupted);
-  if (late)
-    throw failure(std::string("did not take in time what it was sent") + (limits.of_trial ? kRaiseTimeout : ""));
+  if (late) throw failure(std::string(late_for) + (limits.of_trial ? kRaiseTimeout : ""));
   if (lost) std::rethrow_exception(lost);
 }
 

@@ -93,7 +93,14 @@ class StageClient {
   /// Calls `sends`, which sends this stage something that may take long, because a link takes only as much as the stage
   /// reads. At the limits the control link is shut down, and Interrupted or StageError is thrown; `watching` is not
   /// used.
-  void send_within(const WaitLimits& limits, const std::function<void()>& sends);
+  void send_within(const WaitLimits& limits, const std::function<void()>& sends) {
+    transfer_within(limits, sends, "did not take in time what it was sent");
+  }
+
+  /// The same for `receives`, which receives the tensors that the stage has announced.
+  void receive_within(const WaitLimits& limits, const std::function<void()>& receives) {
+    transfer_within(limits, receives, "did not send in time what it announced");
+  }
 
   /// Asks "where are you", which the stage answers at any time. The answer must come before the next such question.
   void ask_where();
@@ -157,6 +164,8 @@ class StageClient {
   void send_envelope(const nlohmann::json& envelope);
   nlohmann::json receive_envelope();
   nlohmann::json receive_reply();
+  /// `late_for`: what the stage did if a deadline passes.
+  void transfer_within(const WaitLimits& limits, const std::function<void()>& transfers, const char* late_for);
 
   std::optional<int> stage() const { return index_ == kNoStage ? std::nullopt : std::optional(index_); }
 

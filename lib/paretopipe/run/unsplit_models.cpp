@@ -46,11 +46,14 @@ void UnsplitModels::start(const UnsplitSetup& setup) {
   process_->client.send(stage::Configure{kNoStage, "", setup.compute});
 }
 
+WaitLimits UnsplitModels::limits() const {
+  const auto* watching = process_->configured.has_value() ? &watching_ : nullptr;  // it is no longer starting
+  return {Clock::now() + std::chrono::seconds(timeout_s_), interrupt_descriptor_, watching, true};
+}
+
 template <class Reply>
 Reply UnsplitModels::wait_for() {
-  const auto* watching = process_->configured.has_value() ? &watching_ : nullptr;  // it is no longer starting
-  return wait_for_reply<Reply>(
-      process_->client, {Clock::now() + std::chrono::seconds(timeout_s_), interrupt_descriptor_, watching, true});
+  return wait_for_reply<Reply>(process_->client, limits());
 }
 
 template <class Reply, class Request>
@@ -102,7 +105,9 @@ std::vector<std::vector<std::byte>> UnsplitModels::receive(std::uint64_t first, 
                                                            const wire::TensorSpec& spec) {
   const std::vector<std::byte> empty(static_cast<std::size_t>(wire::byte_size(spec)));
   std::vector<std::vector<std::byte>> tensors(static_cast<std::size_t>(count), empty);
-  for (auto& tensor : tensors) process_->client.receive_tensor(0, first++, spec, tensor);
+  process_->client.receive_within(limits(), [&] {
+    for (auto& tensor : tensors) process_->client.receive_tensor(0, first++, spec, tensor);
+  });
   return tensors;
 }
 

@@ -119,6 +119,7 @@ class UnsplitModels {
 
   template <class Reply, class Request>
   Reply ask(const Request& request);
+  WaitLimits limits() const;
   template <class Reply>
   Reply wait_for();
   std::vector<std::vector<std::byte>> receive(std::uint64_t first, int count, const wire::TensorSpec& spec);
