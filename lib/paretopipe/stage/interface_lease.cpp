@@ -78,11 +78,14 @@ InterfaceLeased InterfaceLease::take(const LeaseInterface& request) {
   shaping::PeerTarget target{interface_, peer, request.ports};
   target.mtu = shaping::interface_mtu(interface_).value_or(target.mtu);
   const shaping::LeaseTerms terms{interface_, shaping::plan_peer_shaping(target, request.conditions), kLongest};
-  lease_ = std::make_unique<WatchedLease>(terms);
-  const InterfaceLeased applied{interface_, lease_->read_back()};
+  auto lease = std::make_unique<WatchedLease>(terms);
+  const InterfaceLeased applied{interface_, lease->read_back()};
   const auto differences = shaping::differences(request.conditions, applied.read_back);
-  if (differences.empty()) return applied;
-  lease_.reset();
+  if (differences.empty()) {
+    lease_ = std::move(lease);
+    return applied;
+  }
+  lease->end();  // throws if something is still there
   throw EnvironmentError(fmt::format("shape {}: {}; it was removed again", interface_, differences.front()));
 }
 

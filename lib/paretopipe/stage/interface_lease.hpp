@@ -17,7 +17,7 @@ class InterfaceLease {
   ~InterfaceLease();
 
   /// Replaces the lease, if there is one. Throws EnvironmentError, with nothing applied, if Lease does, and if the
-  /// kernel did something else than it was asked for.
+  /// kernel did something else than it was asked for. If a part could not be removed, the error says so.
   InterfaceLeased take(const LeaseInterface& request);
 
   /// What the kernel does now. Throws EnvironmentError if the lease is over or the shaping is gone.

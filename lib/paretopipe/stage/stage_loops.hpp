@@ -32,6 +32,13 @@ inline void let_compute_go_first() noexcept {
 class Loops {
  public:
   explicit Loops(std::function<void()> stop) : stop_(std::move(stop)) {}
+  /// Threads are left only if a further one could not be started.
+  ~Loops() {
+    if (!threads_.empty()) stop_();
+    for (auto& thread : threads_) thread.join();
+  }
+  Loops(const Loops&) = delete;
+  Loops& operator=(const Loops&) = delete;
 
   /// Runs the loop on a thread of its own, which moves bytes.
   template <class Loop>

@@ -122,9 +122,10 @@ struct Listener::Impl {
   void wait(Clock::time_point deadline);
 };
 
-/// Accepts all pending connections, without waiting.
+/// Accepts pending connections, without waiting. It accepts no more at a time than the kernel queues, so that a flood
+/// neither uses up the descriptors nor keeps callers from being heard.
 void Listener::Impl::admit() {
-  for (;;) {
+  for (int accepted = 0; accepted < kBacklog; ++accepted) {
     if (shut_down) throw Closed("wait for a peer on " + name + ": it was given up on this side");
     FileDescriptor caller(::accept4(fd.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (caller.get() >= 0) {

@@ -159,7 +159,10 @@ FileDescriptor lock_interface(const std::string& interface) {
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   if (::bind(lock.get(), reinterpret_cast<const sockaddr*>(&address), size) == 0) return lock;
   if (errno != EADDRINUSE) throw system_error("lock the interface " + interface, errno);
-  throw EnvironmentError(fmt::format("another `paretopipe net apply` runs on {}; end it first (Ctrl-C)", interface));
+  throw EnvironmentError(
+      fmt::format("another `paretopipe net apply` runs on {}, or another sweep with --shaping netem shapes it; end it "
+                  "first (Ctrl-C)",
+                  interface));
 }
 
 void tell(int connection, const nlohmann::json& message) {
@@ -190,8 +193,13 @@ std::string apply(const LeaseTerms& terms) {
   try {
     for (std::size_t index = 1; index < terms.plan.apply.size(); ++index) run_tc(terms.plan.apply[index]);
     return run_tc(show_command(terms.interface));
-  } catch (const EnvironmentError&) {
-    run_tc(terms.plan.undo);
+  } catch (const EnvironmentError& cause) {
+    try {
+      run_tc(terms.plan.undo);
+    } catch (const EnvironmentError& left) {
+      throw EnvironmentError(
+          fmt::format("{}; what came before it could not be removed: {}", cause.what(), left.what()));
+    }
     throw;
   }
 }

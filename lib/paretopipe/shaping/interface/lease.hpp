@@ -51,7 +51,7 @@ class Lease {
  public:
   /// `keeper`: the command of a program that calls keep_lease on kControlDescriptor. Returns once all is applied.
   /// Throws EnvironmentError, with nothing applied, if somebody made a root qdisc for the interface, another lease runs
-  /// on it, or the kernel refused.
+  /// on it, or the kernel refused. If a part could not be removed, the error says so.
   Lease(const std::vector<std::string>& keeper, const LeaseTerms& terms);
   ~Lease();
   Lease(const Lease&) = delete;
