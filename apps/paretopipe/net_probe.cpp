@@ -31,7 +31,10 @@ struct NetProbeOptions {
 
 ExitCode serve(const NetProbeOptions& options) {
   shaping::ProbeServer server(shaping::parse_endpoint(options.listen));
-  fmt::print("listening on {}; on the other host: paretopipe net probe {}\n", server.name(), server.name());
+  const auto& name = server.name();
+  const bool any_address = name.starts_with("0.0.0.0:") || name.starts_with("[::]:");
+  fmt::print("listening on {}; on the other host: paretopipe net probe {}\n", name,
+             any_address ? "ADDRESS" + name.substr(name.rfind(':')) : name);
   do {
     std::fflush(stdout);
     try {

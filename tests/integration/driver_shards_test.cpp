@@ -105,11 +105,12 @@ TEST_CASE("the tasks of a Slurm array measure a shard each, and a task that is r
   const Shell shell;
   shell.write("tiny.json", R"({"models": ["synthetic:0ms/4kB,0ms"], "data": "random", "batches": 4, "warmup": 1,
                                "repeat": 1, "repeat_slow": 0})");
-  const auto task = [&](const std::string& number, const std::string& array) {
-    return support::Program(Words("/usr/bin/env 'PATH=" PARETOPIPE_BIN_DIR "'") +
-                                Words("SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_ID=" + number) + Words(array) +
-                                Words("/bin/bash '" PARETOPIPE_SOURCE_DIR "/configs/slurm/sweep-array.sh' tiny.json"),
-                            shell.folder())
+  const auto task = [&](const std::string& number, const std::string& array, const std::string& flags = "") {
+    return support::Program(
+               Words("/usr/bin/env 'PATH=" PARETOPIPE_BIN_DIR "'") +
+                   Words("SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_ID=" + number) + Words(array) +
+                   Words("/bin/bash '" PARETOPIPE_SOURCE_DIR "/configs/slurm/sweep-array.sh' tiny.json " + flags),
+               shell.folder())
         .wait();
   };
   const std::string array = "SLURM_ARRAY_TASK_COUNT=2 SLURM_ARRAY_TASK_MAX=2";
@@ -123,4 +124,7 @@ TEST_CASE("the tasks of a Slurm array measure a shard each, and a task that is r
   const auto gap = task("4", "SLURM_ARRAY_TASK_COUNT=2 SLURM_ARRAY_TASK_MAX=4");
   CHECK(gap.exit_code == 2);
   CHECK(contains(gap.errors, "without gaps"));
+  const auto shared = task("1", array, "--out=here");
+  CHECK(shared.exit_code == 2);
+  CHECK(contains(shared.errors, "leave --out out"));
 }
