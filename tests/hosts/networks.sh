@@ -153,7 +153,7 @@ PY
     BATCHES=20000 sweep shaped_and --network ./paced.json --shaping netem &
     driver=$!
     wait_until "a sweep" shaped
-    kill -9 "$(pgrep -f "$victim" | tail -n 1)"
+    wait_until "a victim" kill_last "$victim"
     if [[ $victim == *keep-lease* ]]; then
       wait_until "a stage whose keeper was killed" one_is_unshaped
       pkill -INT -f 'paretopipe sweep .*--out shaped_and' || true  # without its keeper a sweep that begins has ended
