@@ -27,6 +27,9 @@ const std::vector<RefusedCode> kRefusedCode{
      "torch.relu(x)\n"
      "  return x\n",
      {"code/__torch__/tests", ".py:"}},  // where the operator stands
+    {"def forward(self, x):\n  return torch.batch_norm(self.conv1.forward(x), self.bn.weight, self.bn.bias, "
+     "self.bn.running_mean, self.bn.running_var, True, 0.1, 1e-5, True)\n",
+     {"aten::batch_norm", "traced in training mode"}},
     {"def forward(self, x):\n  while bool(torch.gt(torch.sum(x), 0)):\n    x = x - 1\n  return x\n",
      {"prim::Loop", "control flow"}},
     {"def forward(self, x):\n  x.add_(1)\n  return self.conv1.forward(x)\n", {"aten::add_", "overwrites"}},

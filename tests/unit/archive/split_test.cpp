@@ -73,6 +73,9 @@ const std::vector<SplitCase> kSplitCases{
      "  return torch.flatten(torch.tanh(y), 1)\n", 4},
     {"a tuple, of which the first tensor is the result",
      "def forward(self, x):\n  x = self.conv1.forward(x)\n  return torch.flatten(torch.relu(x), 1), torch.tanh(x)\n", 3},
+    {"dropouts of other kinds, which evaluation turns off",
+     "def forward(self, x):\n  x = torch.alpha_dropout(self.conv1.forward(x), 0.5, self.training)\n"
+     "  return torch.flatten(torch.feature_alpha_dropout(torch.tanh(x), 0.5, False), 1)\n", 5},
     {"dropout, which evaluation turns off",
      "def forward(self, x):\n  x = torch.dropout(self.conv1.forward(x), 0.5, self.training)\n  return torch.flatten(x, 1)\n", 2},
     {"dropout in training mode of probability 0, in place and not, which drops nothing",

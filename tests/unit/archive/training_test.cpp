@@ -227,6 +227,17 @@ TEST_CASE("a batch norm's count of batches is that of PyTorch, whether or not th
   }
 }
 
+TEST_CASE("a batch norm that would see one value per channel is refused, and learns from more") {
+  const WrittenArchive archive(
+      "def forward(self, x):\n  x = torch.mean(self.conv1.forward(x), [2, 3])\n"
+      "  x = torch.batch_norm(x, self.bn.weight, self.bn.bias, self.bn.running_mean, self.bn.running_var, "
+      "self.training, 0.1, 1e-5, True)\n  return torch.cat([x, torch.slice(x, 1, 0, 1)], 1)\n");
+  auto model = task_of(archive.path).model;
+  CHECK_NOTHROW(make_script_backend()->describe(model));
+  model.batch = 1;
+  CHECK(support::contains(refusal_of(model), "more than one value per channel"));
+}
+
 TEST_CASE("what an archive has that cannot be trained is named") {
   const struct {
     const char* forward;

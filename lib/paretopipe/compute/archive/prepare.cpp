@@ -146,6 +146,13 @@ void remove_mutation(const GraphPtr& graph) {
   torch::jit::EliminateDeadCode(graph);
 }
 
+/// A batch norm that was traced in training mode. Optimising would take it for one in evaluation mode.
+bool averages_over_batch(const Node& node) {
+  if (node.kind() != c10::aten::batch_norm || torch::jit::constant_as<bool>(node.input(5)) != true) return false;
+  const auto mean = torch::jit::toIValue(node.input(3));
+  return !mean || !mean->isNone();
+}
+
 /// Says why a graph with this operator cannot be cut; null if it can.
 const char* obstacle(const Node& node, Use use) {
   if (!node.blocks().empty()) {
@@ -155,7 +162,10 @@ const char* obstacle(const Node& node, Use use) {
     return "it overwrites a tensor or a list that is used elsewhere";
   }
   if (node.hasSideEffects()) return "it does more than to compute its result";
-  if (use == Use::to_train && training_flag(node)) return nullptr;  // a dropout
+  const auto flag = training_flag(node);
+  if (flag && use == Use::to_train) return nullptr;  // a dropout
+  if (averages_over_batch(node)) return "it averages over the batch (was the model traced in training mode?)";
+  if (flag && torch::jit::constant_as<bool>(node.input(*flag)) == false) return nullptr;  // one that does nothing
   if (node.isNondeterministic()) return "its result is random (was the model traced in training mode?)";
   return nullptr;
 }

@@ -187,12 +187,31 @@ train::TrainableBlock trainable_block(const PreparedModel& model, const Cut& beg
   return block;
 }
 
+namespace {
+
+/// PyTorch refuses to train a batch norm on one value per channel. An archive lacks that check, and its running
+/// variance would become NaN.
+void check_statistics(const train::TrainableBlock& block, const std::vector<at::Tensor>& tensors) {
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (block.tensors[i].learnable || !tensors[i].is_floating_point()) continue;
+    if (tensors[i].isfinite().all().item<bool>()) continue;
+    throw UsageError(
+        fmt::format("the archive cannot be trained on such micro-batches: {} becomes NaN or infinite. A batch norm "
+                    "needs more than one "
+                    "value per channel; make --micro-batch larger",
+                    block.tensors[i].name));
+  }
+}
+
+}  // namespace
+
 compute::Tensors try_training(const PreparedModel& model, const Cut& begin, const Cut& end, const Tensors& inputs) {
   const c10::InferenceMode with_gradients(false);
   const auto block = trainable_block(model, begin, end, state_between(model, begin, end));
   std::vector<at::Tensor> tensors;
   for (const auto& entry : block.tensors) tensors.push_back(entry.tensor.clone().set_requires_grad(entry.learnable));
   const auto results = block.bind(tensors)(inputs);
+  check_statistics(block, tensors);
   torch::autograd::variable_list learned, gradients;
   for (const auto& result : results) {
     if (!result.requires_grad()) continue;
