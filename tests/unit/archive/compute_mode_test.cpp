@@ -27,6 +27,9 @@ const std::vector<const char*> kNets{
     "  return torch.flatten(torch.tanh(y), 1)\n",
     "def forward(self, x):\n  y = self.scale * 2\n  x = x * y\n  x = torch.relu(x)\n  return torch.flatten(x * y, 1)\n",
     "def forward(self, x):\n  return torch.flatten(torch.relu(x), 1)\n",
+    "def forward(self, x):\n  x = torch.relu(torch.conv2d(x, self.conv1.weight, None, [1, 1], \"same\"))\n"
+    "  x = torch.conv2d(x, torch.slice(self.conv1.weight, 3, 0, 2), None, [1, 1], \"same\", [1, 2])\n"
+    "  return torch.flatten(torch.conv2d(x, self.conv2.weight, None, [1, 1], \"valid\"), 1)\n",
 };
 // clang-format on
 

@@ -13,12 +13,18 @@
 #include <memory>
 #include <set>
 
+#include <ATen/ops/adaptive_avg_pool2d.h>
 #include <ATen/ops/avg_pool2d.h>
+#include <ATen/ops/batch_norm.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/clamp.h>
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/hardtanh.h>
 #include <ATen/ops/max_pool2d.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/relu.h>
 #include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
 #include <support/catch.hpp>
@@ -237,6 +243,15 @@ std::vector<Rewritten> rewritten_layers() {
   const Layer divided = [](at::Tensor x) { return at::avg_pool2d(x, {3, 2}, {2, 1}, 1, false, true, 5); };
   const Layer maximum = [](at::Tensor x) { return at::max_pool2d(x, {2, 3}, {1, 2}, {1, 0}, {1, 1}, true); };
   const Layer dilated = [](at::Tensor x) { return at::max_pool2d(x, {2, 3}, {1, 2}, {1, 0}, {2, 1}, true); };
+  const Layer rounded_up = [](at::Tensor x) { return at::avg_pool2d(x, 2, 2, 0, true, true); };
+  const Layer uneven = [](at::Tensor x) { return at::adaptive_avg_pool2d(x, {7, 7}); };
+  const Layer even = [](at::Tensor x) { return at::adaptive_avg_pool2d(x, {2, 5}); };
+  const Layer clamped = [](at::Tensor x) { return at::clamp(x, at::Scalar(0)); };
+  const Layer six = [](at::Tensor x) { return at::hardtanh(x, 0.0, 6.0); };
+  const Layer gelu_by_tanh = [](at::Tensor x) { return at::gelu(x, "tanh"); };
+  const Layer norm_alone = [mean = arbitrary({16}), variance = arbitrary({16}).abs().add(1)](at::Tensor x) {
+    return at::batch_norm(at::relu(x), {}, {}, mean, variance, false, 0.1, 1e-5, false);
+  };
   const auto narrow = convolution({16, 8, 3, 3}, {1, 1}, {1, 1});
   return {
       {"a padded 11 x 11 in steps",
@@ -258,6 +273,14 @@ std::vector<Rewritten> rewritten_layers() {
       {"a maximum of one image without a batch", maximum, {9, 11, 6}, nullptr},
       {"a maximum behind a convolution", sequence({narrow, maximum}), {1, 8, 12, 12}, nullptr},
       {"a dilated maximum behind a convolution", sequence({narrow, dilated}), {1, 8, 12, 12}, "aten::contiguous"},
+      {"a divisor behind a convolution", sequence({narrow, divided}), {1, 8, 12, 12}, "aten::contiguous"},
+      {"an average rounded up behind a convolution", sequence({narrow, rounded_up}), {1, 8, 5, 5}, "aten::contiguous"},
+      {"uneven windows behind a convolution", sequence({narrow, uneven}), {1, 8, 10, 10}, "aten::contiguous"},
+      {"even windows behind a convolution", sequence({narrow, even}), {1, 8, 10, 10}, nullptr},
+      {"clamped at 0 behind a convolution", sequence({narrow, clamped}), {1, 8, 12, 12}, "aten::contiguous"},
+      {"clamped between numbers behind a convolution", sequence({narrow, six}), {1, 8, 12, 12}, nullptr},
+      {"GELU by tanh behind a convolution", sequence({narrow, gelu_by_tanh}), {1, 8, 12, 12}, "aten::contiguous"},
+      {"a norm without weights behind a ReLU", sequence({narrow, norm_alone}), {1, 8, 12, 12}, "aten::contiguous"},
   };
 }
 

@@ -18,7 +18,8 @@ namespace paretopipe::compute {
 ///   - Parameters and activations take the mode's type and memory format, and parameters move to the device.
 ///   - On the CPU, in float32 and contiguous, convolutions and the operators between them use oneDNN's blocked layouts,
 ///     as in torch.jit.optimize_for_inference. Pools outside of these layouts run pixel by pixel. A wide convolution
-///     with a stride is padded beforehand, because it would otherwise leave these layouts.
+///     with a stride is padded beforehand, because it would otherwise leave these layouts. What oneDNN computes
+///     otherwise, or not at all, stays dense.
 ///   - Matrix products with one row, which would repack the whole weight, become products with a vector.
 /// Call under c10::InferenceMode.
 void optimise(std::shared_ptr<torch::jit::Graph>& graph, const Tensors& examples, const experiment::ComputeMode& mode);
