@@ -16,10 +16,11 @@ namespace {
 using files::in_quotes;
 using files::StoredTensor;
 
-/// True for tensors that evaluation does not use: momentum's counters, and the auxiliary classifier of torchvision's
-/// Inception v3.
-bool only_for_training(std::string_view name) {
-  return name.ends_with(".num_batches_tracked") || name.starts_with("AuxLogits.");
+/// True for tensors that evaluation does not use: momentum's counters, the auxiliary classifier of torchvision's
+/// Inception v3, and the numbers 0, 1, 2, … that transformers before 4.31 stores with RoBERTa.
+bool is_needless(std::string_view name) {
+  return name.ends_with(".num_batches_tracked") || name.starts_with("AuxLogits.") ||
+         name == "roberta.embeddings.position_ids";
 }
 
 /// The type that a file must be convertible to, independent of the block's mode.
@@ -54,7 +55,7 @@ class Comparison {
     wanted_.insert(wanted.name);
     const auto found = stored_.find(wanted.name);
     if (found == stored_.end()) {
-      if (!only_for_training(wanted.name)) missing_.push_back(in_quotes(wanted.name));
+      if (!is_needless(wanted.name)) missing_.push_back(in_quotes(wanted.name));
       return;
     }
     auto difference = misfit(wanted, found->second);
@@ -67,7 +68,7 @@ class Comparison {
   std::string findings() const {
     std::vector<std::string> extra;
     for (const auto& [name, tensor] : stored_) {
-      if (!wanted_.contains(name) && !only_for_training(name)) extra.push_back(in_quotes(name));
+      if (!wanted_.contains(name) && !is_needless(name)) extra.push_back(in_quotes(name));
     }
     std::vector<std::string> findings;
     note(findings, "missing", missing_);
@@ -127,7 +128,7 @@ at::ScalarType scalar_type(files::DType dtype) {
 void copy(const NamedTensor& to, const files::WeightsFile& file) {
   const auto found = file.tensors().find(to.name);
   if (found == file.tensors().end()) {
-    if (only_for_training(to.name)) return;
+    if (is_needless(to.name)) return;
     refuse(file, fmt::format("{} is missing", in_quotes(to.name)));
   }
   const auto& stored = found->second;

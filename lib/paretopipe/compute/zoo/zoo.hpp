@@ -36,7 +36,8 @@ std::span<const Model> models();
 const Model& find_model(std::string_view name);
 
 // One architecture per file. Each follows torchvision's module of the same name, tensor names included. The exceptions
-// are densenet_cifar (pytorch-cifar) and roberta_base (Hugging Face).
+// are densenet_cifar (pytorch-cifar), roberta_base (Hugging Face), and inception_v3, which does not transform its
+// input.
 std::vector<BlockPlan> alexnet(std::int64_t num_classes);
 std::vector<BlockPlan> vgg16(std::int64_t num_classes);
 std::vector<BlockPlan> resnet18(std::int64_t num_classes);
