@@ -95,6 +95,8 @@ printf '{"forward": {"rate": "80 Mbit/s"}, "backward": {"rate": "40 Mbit/s"}}\n'
 shaped() { [[ "$(tc qdisc show dev to-pi)" == *'htb 7a7a:'* && "$(in_pi tc qdisc show dev to-here)" == *'htb 7a7a:'* ]]; }
 one_is_unshaped() { ! shaped; }
 pi_is_unshaped() { [[ "$(in_pi tc qdisc show dev to-here)" != *7a7a* ]]; }
+# A process that is about to become tc still has the name of the one that began it, so a victim is a second old.
+kill_last() { kill -9 "$(pgrep --older 1 -f "$1" | tail -n 1)" 2>/dev/null; } # PATTERN
 unshaped() { [[ "$(tc qdisc show dev to-pi)$(in_pi tc qdisc show dev to-here)" != *7a7a* ]]; }
 
 lease_refused() { # TEXT OUT
