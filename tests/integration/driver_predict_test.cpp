@@ -108,6 +108,18 @@ const Shell& profiled() {
   return shell;
 }
 
+/// Makes known.json, a profile with what blocks and bytes take instead of what this machine measured, so that the
+/// splits that nothing beats are known; and the network far.json.
+void write_known(const Shell& shell) {
+  auto profile = predict::load_profile(shell.folder() / "p.json");
+  for (auto& device : profile.devices) {
+    for (auto& run : device.runs) run.compute_ns.assign(3, block_ns(run.begin, run.end));
+  }
+  make_links_known(profile);
+  shell.write("known.json", nlohmann::json(profile).dump());
+  shell.write("far.json", R"({"both": {"delay": "5 ms"}})");
+}
+
 /// A folder in which p.json holds a profile of kLongModel and `out` a sweep of it.
 const Shell& measured_long_model() {
   static const Shell shell;
@@ -182,14 +194,7 @@ TEST_CASE("what is predicted of a network that was not profiled is what a sweep 
 
 TEST_CASE("predict prints the frontier as a table, CSV or JSON, each of which says that it is predicted") {
   const auto& shell = profiled();
-  // What blocks and bytes take instead of what this machine measured: which splits nothing beats is known then.
-  auto profile = predict::load_profile(shell.folder() / "p.json");
-  for (auto& device : profile.devices) {
-    for (auto& run : device.runs) run.compute_ns.assign(3, block_ns(run.begin, run.end));
-  }
-  make_links_known(profile);
-  shell.write("known.json", nlohmann::json(profile).dump());
-  shell.write("far.json", R"({"both": {"delay": "5 ms"}})");
+  write_known(shell);
   const auto table = shell.run(0, "predict known.json --network ./far.json").output;
   check_contains(table, {"PREDICTED, not measured", "all local", "0-1 on stage 0 | 2-3 on stage 1"});
   const auto csv = shell.run(0, "predict known.json --network ./far.json --format csv").output;
@@ -230,16 +235,8 @@ TEST_CASE("predict says what images wait that arrive on their own, keeps bounds,
     CHECK(split.at("stages")[0].contains("memory_bytes"));
   }
   CHECK(contains(shell.run(0, "predict p.json --rate 1e6").output, "not kept up with"));
-  // With what blocks and bytes take instead of what this machine measured, batches in flight bound the cut after
-  // block 1.
-  auto known = predict::load_profile(shell.folder() / "p.json");
-  for (auto& device : known.devices) {
-    for (auto& run : device.runs) run.compute_ns.assign(3, block_ns(run.begin, run.end));
-  }
-  make_links_known(known);
-  shell.write("bound.json", nlohmann::json(known).dump());
-  shell.write("distant.json", R"({"both": {"delay": "5 ms"}})");
-  const auto bound = shell.run(0, "predict bound.json --network ./distant.json --rate 1 --depth 2").output;
+  write_known(shell);  // batches in flight bound the cut after block 1
+  const auto bound = shell.run(0, "predict known.json --network ./far.json --rate 1 --depth 2").output;
   CHECK(contains(bound, "unknown (bound by the depth)"));
   CHECK_FALSE(contains(bound, "not kept up with"));
   CHECK(contains(shell.run(1, "predict p.json --where 'latency_p50 < 1us'").output, "none keeps what is asked"));
