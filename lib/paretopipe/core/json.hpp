@@ -87,7 +87,7 @@ class ObjectReader {
     return are_numbers_for(static_cast<const T*>(nullptr), value);
   }
 
-  /// The same of the items of a list.
+  /// True if each item of a list is such a number, or the value is no list, which the reader refuses.
   template <class Item>
   static bool are_numbers_for(const std::vector<Item>*, const nlohmann::json& value) {
     return !value.is_array() ||

@@ -98,7 +98,7 @@ std::string payload_text(const PredictedSplit& split) {
   return format_bytes(sum);
 }
 
-/// "41.0 ms, p99 90.1 ms". Of a split that batches in flight bound there is no prediction, though it may keep up.
+/// "41.0 ms, p99 90.1 ms". A split that batches in flight bound has no prediction, though it may keep up.
 std::string server_text(const PredictedSplit& split, double rate_image_per_s) {
   if (!split.server) {
     return split.throughput_image_per_s.value > rate_image_per_s ? "unknown (bound by the depth)" : "not kept up with";

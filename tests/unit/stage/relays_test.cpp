@@ -63,7 +63,7 @@ Nanoseconds time_to_cross(wire::RingLinks& ends, std::uint64_t sequence) {
   return Clock::now() - begin;
 }
 
-/// Of ten crossings from `sequence` on. A busy machine makes single ones late.
+/// The shortest of ten crossings from `sequence` on: a busy machine makes single ones late.
 Nanoseconds shortest_time_to_cross(wire::RingLinks& ends, std::uint64_t sequence) {
   auto shortest = Nanoseconds::max();
   for (std::uint64_t i = 0; i < 10; ++i) shortest = std::min(shortest, time_to_cross(ends, sequence + i));

@@ -170,8 +170,8 @@ void pad_before_wide_convolution(Graph& graph, Node* convolution) {
   convolution->replaceInput(4, graph.insertConstant(std::vector<std::int64_t>{0, 0}));
 }
 
-/// Replaces the paddings "same" and "valid", which LibTorch's pass cannot read. Where "same" is odd, the end gets one
-/// more.
+/// Replaces the paddings "same" and "valid", which LibTorch's pass cannot read. The end gets one more than the
+/// beginning if their sum is odd.
 void pad_by_numbers(Graph& graph, Node* convolution) {
   const auto padding = torch::jit::toIValue(convolution->input(4));
   const auto weight = torch::jit::toIValue(convolution->input(1));

@@ -198,7 +198,7 @@ std::string apply(const LeaseTerms& terms) {
       run_tc(terms.plan.undo);
     } catch (const EnvironmentError& left) {
       throw EnvironmentError(
-          fmt::format("{}; what came before it could not be removed: {}", cause.what(), left.what()));
+          fmt::format("{}; what was applied before could not be removed: {}", cause.what(), left.what()));
     }
     throw;
   }
