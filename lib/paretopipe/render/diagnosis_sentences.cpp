@@ -18,8 +18,6 @@ namespace {
 
 /// A run at least this near to its bound needs no further explanation.
 constexpr double kNear = 0.9;
-/// A run this far beyond its bound was too short for the bound to hold.
-constexpr double kBeyond = 1.02;
 /// If the slowest tenth of a part's batches takes this many times the mean, its batches differ.
 constexpr double kUneven = 1.2;
 /// Compute at depth that takes this many times as long as with one batch in flight is held up by something.

@@ -207,6 +207,12 @@ std::string name_of_row(const ConfigurationDiagnosis& one) {
   return record::printable(record::split_label(one.trial()));
 }
 
+std::string too_few_steps(const ConfigurationDiagnosis& one) {
+  if (one.step->reached() <= kBeyond) return "";
+  return "Steps took less time than the medians of its stages' times would allow: too few were measured to hold them "
+         "against the bound. Measure more steps (--steps).";
+}
+
 std::string filling(const ConfigurationDiagnosis& one) {
   const auto& step = *one.step;
   if (one.trial().data_parallel > 0) return "";  // replicas wait for each other only to add up gradients
@@ -280,9 +286,9 @@ std::string against(const ConfigurationDiagnosis& one, const ConfigurationDiagno
 
 std::string step_headline(const ConfigurationDiagnosis& one) {
   const auto& step = *one.step;
-  return fmt::format("A step of {} samples takes {} ({}); its schedule could reach {} ({}).", step.batch,
+  return fmt::format("A step of {} samples takes {} ({}); its schedule could reach {}{}.", step.batch,
                      duration(step.interval_ns()), rate(step.sample_per_s), rate(step.bound_sample_per_s),
-                     percent(std::min(1.0, step.sample_per_s / step.bound_sample_per_s)));
+                     step.reached() > kBeyond ? "" : fmt::format(" ({})", percent(std::min(1.0, step.reached()))));
 }
 
 std::vector<std::string> step_remarks(const GroupDiagnosis& group, const ConfigurationDiagnosis& one) {
@@ -291,6 +297,7 @@ std::vector<std::string> step_remarks(const GroupDiagnosis& group, const Configu
   std::vector<std::string> all{
       fmt::format("Stage {} computes longest, {} of each step: with micro-batches without end that would be {}.",
                   busiest, duration(step.busy_ns(busiest)), rate(1e9 * step.batch / step.busy_ns(busiest))),
+      too_few_steps(one),
       other_clocks(one),
       filling(one),
       beyond(one),

@@ -8,6 +8,9 @@
 
 namespace paretopipe::render {
 
+/// A run this far beyond its bound was too short for the bound to hold.
+inline constexpr double kBeyond = 1.02;
+
 // Phrases that the sentences of a diagnosis share. ASCII, whatever the terminal.
 
 /// "compute of stage 0", "the link from stage 0 to stage 1", "the way back from stage 1 to stage 0", "the source",

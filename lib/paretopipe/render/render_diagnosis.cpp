@@ -204,7 +204,7 @@ void append(Json& json, const diagnosis::ConfigurationDiagnosis& one) {
 void append(Json& json, const diagnosis::StepDemands& step) {
   json["sample_per_s"] = step.sample_per_s;
   json["bound_sample_per_s"] = step.bound_sample_per_s;
-  json["reached"] = step.sample_per_s / step.bound_sample_per_s;
+  json["reached"] = step.reached();
   if (step.step_error_ns > 0) json["step_error_ns"] = step.step_error_ns;
   json["bubble"] = step.bubble;
   json["bubble_expected"] = step.expected_bubble;

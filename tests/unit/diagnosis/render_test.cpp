@@ -1,6 +1,7 @@
 #include <paretopipe/render/render_diagnosis.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 #include <support/catch.hpp>
 #include <support/golden.hpp>
@@ -80,6 +81,19 @@ TEST_CASE("text has the headline and at most five remarks of a split, JSON all t
   }
   CHECK_FALSE(contains(text, remarks(group, *group.measured({{2}})).back()));
   CHECK(render_text({}).empty());
+}
+
+TEST_CASE("steps that are faster than their schedule's bound are said to be too few, and no share of it is claimed") {
+  const auto groups = diagnose_all(slow_link_sweep());
+  auto one = groups.front().configurations.front();
+  one.step = StepDemands{.sample_per_s = 96, .bound_sample_per_s = 100, .batch = 4, .stages = {{}, {}}};
+  CHECK(headline(groups.front(), one) ==
+        "A step of 4 samples takes 41.7 ms (96 image/s); its schedule could reach 100 image/s (96 %).");
+  CHECK_FALSE(contains(fmt::format("{}", fmt::join(remarks(groups.front(), one), " ")), "too few"));
+  one.step->sample_per_s = 125;
+  CHECK(headline(groups.front(), one) ==
+        "A step of 4 samples takes 32.0 ms (125 image/s); its schedule could reach 100 image/s.");
+  CHECK(contains(fmt::format("{}", fmt::join(remarks(groups.front(), one), " ")), "too few were measured"));
 }
 
 TEST_CASE("data parallelism is shown beside the splits, but not diagnosed") {

@@ -25,6 +25,7 @@ struct StepDemands {
 
   double interval_ns() const { return 1e9 * batch / sample_per_s; }     ///< from the end of a step to that of the next
   double bound_ns() const { return 1e9 * batch / bound_sample_per_s; }  ///< the same at the bound
+  double reached() const { return sample_per_s / bound_sample_per_s; }  ///< more than 1 where steps are too few
 
   /// The stage that computes longest, and for how long in each step.
   std::size_t busiest() const;
