@@ -2,8 +2,6 @@
 #include <paretopipe/render/render_comparison.hpp>
 #include <paretopipe/render/table.hpp>
 
-#include <string_view>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -114,43 +112,17 @@ std::string render_json(const compare::Comparison& comparison) {
 
 namespace {
 
-/// True if `text` begins with U+FFFE (EF BF BE in UTF-8) or U+FFFF (EF BF BF). XML 1.0 forbids them, and printable(),
-/// which removes control characters, leaves them in.
-bool is_forbidden(std::string_view text) {
-  return text.starts_with("\xef\xbf\xbe") || text.starts_with("\xef\xbf\xbf");
-}
-
-/// Escapes text for an attribute's value.
-std::string xml_attribute(std::string_view text) {
-  constexpr std::string_view kSpecial = "&<>\"'";
-  constexpr std::string_view kEntities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"};
-  const auto clean = record::printable(text);
-  std::string escaped;
-  for (std::size_t i = 0; i < clean.size(); ++i) {
-    const auto found = kSpecial.find(clean[i]);
-    if (found != std::string_view::npos) {
-      escaped += kEntities[found];
-    } else if (is_forbidden(std::string_view(clean).substr(i))) {
-      escaped += '?';
-      i += 2;
-    } else {
-      escaped += clean[i];
-    }
-  }
-  return escaped;
-}
-
 /// The content of a testcase element; empty where the rule held.
 std::string result_of(const compare::Rule& rule, const compare::Change& change, compare::Outcome outcome, bool strict) {
   if (outcome == compare::Outcome::held) return "";
-  const auto reason = xml_attribute(explain(rule, change));
+  const auto reason = xml_escaped(explain(rule, change));
   if (outcome == compare::Outcome::undecided && !strict) return fmt::format("<skipped message=\"{}\"/>", reason);
   return fmt::format("<failure type=\"{}\" message=\"{}\"/>", to_string(outcome), reason);
 }
 
 std::string testcase(const std::string& group, const std::string& name, const std::string& result) {
-  return fmt::format("    <testcase classname=\"{}\" name=\"{}\">{}</testcase>\n", xml_attribute(group),
-                     xml_attribute(name), result);
+  return fmt::format("    <testcase classname=\"{}\" name=\"{}\">{}</testcase>\n", xml_escaped(group),
+                     xml_escaped(name), result);
 }
 
 /// The testcases of rule `i`: one for all configurations together, and one for each.
@@ -175,7 +147,7 @@ std::string testcases_of_missing(const compare::Comparison& comparison) {
   for (const auto& trial : comparison.only_base) {
     text += testcase(
         record::group_title(trial), fmt::format("split {}", record::split_label(trial)),
-        fmt::format("<failure type=\"missing\" message=\"only {} has it\"/>", xml_attribute(comparison.base_name)));
+        fmt::format("<failure type=\"missing\" message=\"only {} has it\"/>", xml_escaped(comparison.base_name)));
   }
   return text;
 }

@@ -1,4 +1,3 @@
-#include <paretopipe/record/labels.hpp>
 #include <paretopipe/render/plot.hpp>
 #include <paretopipe/render/table.hpp>
 
@@ -23,22 +22,6 @@ constexpr double kCharacter = 0.62 * kFont;  // approximate width of one
 constexpr std::array<const char*, kMostSeries> kColours{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                                         "#e69f00", "#56b4e9", "#000000"};
 
-std::string escaped(const std::string& text) {
-  std::string xml;
-  for (const char c : record::printable(text)) {
-    if (c == '<') {
-      xml += "&lt;";
-    } else if (c == '>') {
-      xml += "&gt;";
-    } else if (c == '&') {
-      xml += "&amp;";
-    } else {
-      xml += c;
-    }
-  }
-  return xml;
-}
-
 struct Position {
   double x = 0;
   double y = 0;
@@ -51,7 +34,7 @@ std::string line(Position from, Position to, const std::string& attributes) {
 
 std::string text(Position at, const char* anchor, const std::string& words, const std::string& attributes = "") {
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" {}>{}</text>\n", at.x, at.y, anchor,
-                     attributes, escaped(words));
+                     attributes, xml_escaped(words));
 }
 
 /// Maps values to pixels.
@@ -211,7 +194,7 @@ std::string render_svg(const Plot& plot) {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\" "
       "font-family=\"sans-serif\" font-size=\"{2}\" fill=\"#222222\">\n<title>{3}</title>\n"
       "<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n",
-      kWidth, kHeight + legend_height(plot), kFont, escaped(plot.title));
+      kWidth, kHeight + legend_height(plot), kFont, xml_escaped(plot.title));
   svg += draw_axes(plot, frame) + draw_legend(plot);
   std::string whiskers, frontiers, marks, labels;
   Room room;

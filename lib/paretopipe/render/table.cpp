@@ -140,6 +140,35 @@ std::string markdown_list(const std::vector<std::string>& sentences) {
   return text;
 }
 
+namespace {
+
+/// True if `text` begins with U+FFFE (EF BF BE in UTF-8) or U+FFFF (EF BF BF). XML 1.0 forbids them, and printable(),
+/// which removes control characters, leaves them in.
+bool is_forbidden_in_xml(std::string_view text) {
+  return text.starts_with("\xef\xbf\xbe") || text.starts_with("\xef\xbf\xbf");
+}
+
+}  // namespace
+
+std::string xml_escaped(std::string_view text) {
+  constexpr std::string_view kSpecial = "&<>\"'";
+  constexpr std::string_view kEntities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"};
+  const auto clean = record::printable(text);
+  std::string escaped;
+  for (std::size_t i = 0; i < clean.size(); ++i) {
+    const auto found = kSpecial.find(clean[i]);
+    if (found != std::string_view::npos) {
+      escaped += kEntities[found];
+    } else if (is_forbidden_in_xml(std::string_view(clean).substr(i))) {
+      escaped += '?';
+      i += 2;
+    } else {
+      escaped += clean[i];
+    }
+  }
+  return escaped;
+}
+
 std::string json_text(const nlohmann::ordered_json& json) {
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }

@@ -73,6 +73,9 @@ std::string markdown_escaped(std::string_view text);
 /// A list in Markdown, with an escaped item for each sentence.
 std::string markdown_list(const std::vector<std::string>& sentences);
 
+/// Text for an element or an attribute's value of XML 1.0 (SVG, JUnit), on one line.
+std::string xml_escaped(std::string_view text);
+
 /// One record of RFC 4180, ended by only a line feed (as Unix tools expect). Cells with a comma, a quote or a line
 /// break are quoted; quotes within them are doubled.
 std::string csv_line(const std::vector<std::string>& cells);
