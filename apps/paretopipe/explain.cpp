@@ -63,12 +63,7 @@ void add_explain(CLI::App& app, Command& chosen) {
   auto* command = app.add_subcommand("explain", "Say what bounds the throughput, and what a change would bring");
   const auto options = std::make_shared<ExplainOptions>();
   command->add_option("path", options->path, "Results folder, or a records file")->required();
-  command->add_option("trial,--trial", options->selection.id_prefix, "Only the trial whose id begins so")
-      ->type_name("ID");
-  command->add_option("--split", options->selection.split, "Only trials of this split: 7, or 3,7 for two cuts")
-      ->type_name("K");
-  command->add_option("--network", options->selection.network, "Only trials over the network of this name")
-      ->type_name("NAME");
+  add_selection_options(*command, options->selection);
   add_profiles_option(*command, options->profiles);
   add_format_option(*command, options->format, {"text", "markdown", "json"});
   add_out_option(*command, options->out);

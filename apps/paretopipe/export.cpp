@@ -57,13 +57,7 @@ void add_export(CLI::App& app, Command& chosen) {
   const auto options = std::make_shared<ExportOptions>();
   command->add_option("path", options->path, "Results folder, or a records file")->required();
   command->add_option("--layout", options->layout, "Which layout")->type_name("NAME")->capture_default_str();
-  command->add_option("--trial", options->selection.id_prefix, "Only the trial whose id begins so")->type_name("ID");
-  command->add_option("--split", options->selection.split, "Only trials of this split: 7, or 3,7 for two cuts")
-      ->type_name("K");
-  command
-      ->add_option("--repetition", options->selection.repetition,
-                   "Only this repetition, counted from 1 (in columns, as in records, it counts from 0)")
-      ->type_name("N");
+  add_selection_options(*command, options->selection);
   command->add_option("--out", options->out, "Folder for the files")->type_name("DIR")->required();
   command->footer(layout_help);
   command->callback([options, &chosen] { chosen = [options] { return run_export(*options); }; });

@@ -54,6 +54,16 @@ void add_out_option(CLI::App& command, std::string& out) {
   command.add_option("--out", out, "Write to a file, whole or not at all")->type_name("FILE");
 }
 
+void add_selection_options(CLI::App& command, render::TrialSelection& selection) {
+  command.add_option("trial,--trial", selection.id_prefix, "Only the trial whose id begins so")->type_name("ID");
+  command.add_option("--split", selection.split, "Only trials of this split: 7, or 3,7 for two cuts")->type_name("K");
+  command.add_option("--network", selection.network, "Only trials over the network of this name")->type_name("NAME");
+  command
+      .add_option("--repetition", selection.repetition,
+                  "Only this repetition, counted from 1 (in columns, as in records, it counts from 0)")
+      ->type_name("N");
+}
+
 void add_repeatable(CLI::App& command, const std::string& flag, std::vector<std::string>& values,
                     const std::string& type, const std::string& meaning) {
   command.add_option(flag, values, meaning)->type_name(type)->allow_extra_args(false);

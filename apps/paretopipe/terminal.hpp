@@ -1,6 +1,7 @@
 #pragma once
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/record/store.hpp>
+#include <paretopipe/render/exports.hpp>
 #include <paretopipe/render/table.hpp>
 #include <paretopipe/run/sweep.hpp>
 
@@ -25,6 +26,9 @@ void add_format_option(CLI::App& command, std::string& format, const std::vector
 
 /// Adds `--out` for what deliver() writes.
 void add_out_option(CLI::App& command, std::string& out);
+
+/// Adds the flags that choose trials of a file. The trial's id may also come without its flag, behind the path.
+void add_selection_options(CLI::App& command, render::TrialSelection& selection);
 
 /// Adds a flag that may be given several times, with one value each time: with more it would swallow a path behind it.
 void add_repeatable(CLI::App& command, const std::string& flag, std::vector<std::string>& values,

@@ -72,7 +72,7 @@ TEST_CASE("a shaped link is named with its rate where it is the slowest") {
   }
 }
 
-TEST_CASE("one trial, one split or one network is explained alone, to a file if wanted") {
+TEST_CASE("one trial, split, network or repetition is explained alone, to a file if wanted") {
   const auto record = swept().records().front();
   const auto id = record.trial.id();
   for (const auto& words : {"explain out " + id, "explain out --trial " + id}) {
@@ -84,6 +84,7 @@ TEST_CASE("one trial, one split or one network is explained alone, to a file if 
   CHECK(explained(swept(), "--trial " + id)["groups"][0]["configurations"][0]["repetitions_ok"] == 1);
   CHECK(configurations("--split 2") == 1);
   CHECK(configurations("--network unshaped") == 4);
+  CHECK(explained(swept(), "--repetition 2")["groups"][0]["configurations"][0]["repetitions_ok"] == 1);
   CHECK(swept().run(0, "explain out --format markdown --out why.md").output.empty());
   CHECK(swept().text("why.md").starts_with("### synthetic"));
 }
