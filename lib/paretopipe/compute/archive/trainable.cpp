@@ -197,8 +197,7 @@ void check_statistics(const train::TrainableBlock& block, const std::vector<at::
     if (tensors[i].isfinite().all().item<bool>()) continue;
     throw UsageError(
         fmt::format("the archive cannot be trained on such micro-batches: {} becomes NaN or infinite. A batch norm "
-                    "needs more than one "
-                    "value per channel; make --micro-batch larger",
+                    "needs more than one value per channel; make --micro-batch larger",
                     block.tensors[i].name));
   }
 }
