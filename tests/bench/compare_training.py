@@ -58,7 +58,8 @@ def flags_of(model, size, folder):
 def our_step_ms(programs, model, size):
     with tempfile.TemporaryDirectory() as folder:
         flags = flags_of(model, size, folder)
-        description = subprocess.run([programs / "paretopipe", "models", *flags, "--format", "json"], check=True, capture_output=True)
+        describe = [programs / "paretopipe", "models", *flags, "--batch", BATCH, "--format", "json"]
+        description = subprocess.run(list(map(str, describe)), check=True, stdout=subprocess.PIPE)
         blocks = len(json.loads(description.stdout)["blocks"])
         command = [programs / "paretopipe", "sweep", "--model", *flags, "--split", blocks, "--batch", BATCH, "--data", "random", "--steps", STEPS,
                    "--warmup", 1, "--repeat", 1, "--repeat-slow", 0, "--out", folder]
