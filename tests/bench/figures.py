@@ -237,6 +237,8 @@ def four_stages(csv_file, schemes_file):
         measured = {(row["model"], row["split"]): row for row in csv.DictReader(file)}
     with open(schemes_file, encoding="utf-8") as file:
         cuts = {(model, scheme): split for model, scheme, split in map(str.split, file)}
+    not_measured = {key for key, split in cuts.items() if split == "-"}
+    cuts = {key: split for key, split in cuts.items() if key not in not_measured}
     models = list(dict.fromkeys(model for model, _ in cuts))
     for model in models:
         named = {split for (of, _), split in cuts.items() if of == model}
@@ -250,7 +252,7 @@ def four_stages(csv_file, schemes_file):
 
     def cell(model, scheme):
         if (model, scheme) not in cuts:
-            return ["as one above", ""]
+            return ["not measured" if (model, scheme) in not_measured else "as one above", ""]
         value = three(throughput[model, scheme])
         shown = f"**{value}**" if best[model] == scheme else value
         where = "" if scheme == "one device" else f" at {cuts[model, scheme]}"
