@@ -101,10 +101,12 @@ void print_guided(const run::GuidedOutcome& outcome, const std::filesystem::path
     fmt::print(", none of them with a result: nothing is known of the frontier\n");
     return;
   }
-  fmt::print(
-      ", {} of them drawn as a check, {} not with every repetition, for others are as good or better, or nearly so. "
-      "Predictions of these were off by {:.1f} % in the median and {:.1f} % at worst.\n",
-      outcome.drawn, outcome.cut_short, 100 * outcome.median_error, 100 * outcome.worst_error);
+  fmt::print(", {} of them drawn as a check", outcome.drawn);
+  if (outcome.cut_short > 0) {
+    fmt::print(", {} not with every repetition, for others are as good or better, or nearly so", outcome.cut_short);
+  }
+  fmt::print(". Predictions of these were off by {:.1f} % in the median and {:.1f} % at worst.\n",
+             100 * outcome.median_error, 100 * outcome.worst_error);
   if (outcome.remade && outcome.median_error > run::kWrongProfile) {
     fmt::print(
         "The new profile is wrong by as much: trials take another time than what was profiled, and nothing says "
