@@ -264,7 +264,7 @@ def four_stages(csv_file, schemes_file):
     print()
     shares = [f"{100 * throughput[model, 'equal-load'] / throughput[model, best[model]]:.0f} % of the best for {MODELS.get(model, model)}"
               for model in models]
-    print("The same number of layers for every stage gives " + ", ".join(shares) + ".")
+    print("Stages with equal numbers of layers reach " + ", ".join(shares) + ", as far as it was measured.")
 
 
 def summaries_by_split(folder):
@@ -320,7 +320,7 @@ def guided_again(full, *some):
     trials = sorted(sum(map(len, chosen.values())) for chosen in sweeps)
     shares = [share for chosen in sweeps for _, share, _ in left_out(everything, chosen)]
     print(f"{len(some)} such guided sweeps took {', '.join(map(str, trials))} of {sum(map(len, everything.values()))} trials.")
-    print(f"Of the frontier of all splits they left out {len(shares)} in all, to which the nearest that was measured is at most "
+    print(f"They left out {len(shares)} splits of the frontier of all splits. The nearest that they measured are at most "
           f"{100 * max(shares):.1f} % behind." if shares else "None of them left out any of the frontier of all splits.")
 
 
