@@ -209,8 +209,8 @@ std::string name_of_row(const ConfigurationDiagnosis& one) {
 
 std::string too_few_steps(const ConfigurationDiagnosis& one) {
   if (one.step->reached() <= kBeyond) return "";
-  return "Steps took less time than the medians of its stages' times would allow: too few were measured to hold them "
-         "against the bound. Measure more steps (--steps).";
+  return "The steps took less time than the medians of the stages' times allow: too few were measured to compare with "
+         "the bound. Measure more (--steps).";
 }
 
 std::string filling(const ConfigurationDiagnosis& one) {
