@@ -55,12 +55,6 @@ experiment::Experiment experiment_of_run(const RunOptions& options) {
   return completed(std::move(experiment));
 }
 
-experiment::Trial only_trial(const run::PreparedSweep& sweep) {
-  if (sweep.trials.size() == 1) return sweep.trials.front();
-  throw UsageError(
-      fmt::format("run takes one way to cut the model and to compute it, and {} were named", sweep.trials.size()));
-}
-
 files::DType stored_type(wire::DType dtype) {
   switch (dtype) {
     case wire::DType::float32:
@@ -144,7 +138,7 @@ ExitCode run_run(const RunOptions& options) {
   if (!inputs.warning.empty()) print_notice("warning: {}\n", inputs.warning);
   const launch::InterruptGuard interrupt;
   run::PipelineExecutor executor(executor_options(options.sweep, experiment, inputs, interrupt));
-  const auto record = executor.run(only_trial(run::prepare_sweep(experiment, inputs, executor)));
+  const auto record = executor.run(only_trial("run", run::prepare_sweep(experiment, inputs, executor)));
   if (record.status != record::Status::ok) {
     print_notice("paretopipe: nothing was written: {}\n", record::describe(*record.failure));
     return ExitCode::negative;

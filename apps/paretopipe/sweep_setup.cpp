@@ -106,6 +106,13 @@ experiment::Experiment completed(experiment::Experiment experiment) {
   return experiment;
 }
 
+experiment::Trial only_trial(std::string_view command, const run::PreparedSweep& sweep) {
+  if (sweep.trials.size() == 1) return sweep.trials.front();
+  throw UsageError(fmt::format(
+      "{0} takes one way to cut the model and to {0} it, and {1} were named; `paretopipe sweep` measures several",
+      command, sweep.trials.size()));
+}
+
 run::ExecutorOptions executor_options(const SweepOptions& options, const experiment::Experiment& experiment,
                                       const run::SweepInputs& inputs, const launch::InterruptGuard& interrupt) {
   run::ExecutorOptions executor;

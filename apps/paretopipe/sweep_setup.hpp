@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -46,6 +47,9 @@ experiment::Experiment experiment_of(const SweepOptions& options);
 
 /// Deals the machine's CPUs out to stages that name none, and validates. Throws UsageError.
 experiment::Experiment completed(experiment::Experiment experiment);
+
+/// The trial of a command, run or train, that takes one way to cut the model. Throws UsageError if several were named.
+experiment::Trial only_trial(std::string_view command, const run::PreparedSweep& sweep);
 
 run::ExecutorOptions executor_options(const SweepOptions& options, const experiment::Experiment& experiment,
                                       const run::SweepInputs& inputs, const launch::InterruptGuard& interrupt);

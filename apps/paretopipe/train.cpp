@@ -55,12 +55,6 @@ experiment::Experiment experiment_of_train(const TrainOptions& options) {
   return completed(std::move(experiment));
 }
 
-experiment::Trial only_trial_of(const run::PreparedSweep& sweep) {
-  if (sweep.trials.size() == 1) return sweep.trials.front();
-  throw UsageError(fmt::format("train takes one way to cut the model and to train it, and {} were named; {}",
-                               sweep.trials.size(), "`paretopipe sweep --task train` measures several"));
-}
-
 files::DType type_in_file(wire::DType dtype) {
   return dtype == wire::DType::int64 ? files::DType::int64 : files::DType::float32;
 }
@@ -181,7 +175,7 @@ ExitCode run_train(const TrainOptions& options) {
   if (!inputs.warning.empty()) print_notice("warning: {}\n", inputs.warning);
   const launch::InterruptGuard interrupt;
   run::PipelineExecutor executor(executor_options(options.sweep, experiment, inputs, interrupt));
-  const auto trial = only_trial_of(run::prepare_sweep(experiment, inputs, executor));
+  const auto trial = only_trial("train", run::prepare_sweep(experiment, inputs, executor));
   Course course(options, {});
   try {
     std::optional<record::Failure> failure;

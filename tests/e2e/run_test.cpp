@@ -1,5 +1,5 @@
 // One batch through a split model, by `paretopipe run`. What comes out is compared with Python's in
-// run_against_python.sh; here it is where the stages ran.
+// run_against_python.sh; here it is where the stages ran, and what is refused.
 #include <paretopipe/compute/files/weights_file.hpp>
 #include <paretopipe/compute/files/write_tensor.hpp>
 
@@ -44,6 +44,13 @@ TEST_CASE(
   CHECK(bytes_in(desk.folder() / "shape.pt") == bytes_in(desk.folder() / "line.pt"));
   check_refused(desk, run,
                 {{"--split 2 --device cpu --device cuda:99 --output y.pt", "cannot compute on cuda:99: ", 3}});
+}
+
+TEST_CASE("several ways to cut a model are refused by run, which takes one") {
+  const Desk desk;
+  check_refused(desk, Words("run --model net.pt --input x.pt --output y.pt"),
+                {{"--split 1,2", "run takes one way to cut the model and to run it, and 2 were named"}});
+  CHECK_FALSE(std::filesystem::exists(desk.folder() / "y.pt"));
 }
 
 TEST_CASE("a batch through two machines comes out as it does through two processes, and run names them") {
