@@ -191,6 +191,10 @@ TEST_CASE("five pairs decide nothing, six do; and where a value is 0 differences
   CHECK(from_nothing.verdict == Verdict::worse);
   CHECK_FALSE(from_nothing.ratio.has_value());
   CHECK(apply(parse_rule("latency_p95 > +5%"), from_nothing) == Outcome::broken);
+  const auto to_nothing = judged_in_pairs(kThroughput, six, times(six, 0));
+  CHECK(to_nothing.verdict == Verdict::worse);
+  CHECK(to_nothing.ratio == 0.0);
+  CHECK(apply(parse_rule("throughput < -5%"), to_nothing) == Outcome::broken);
 }
 
 TEST_CASE("Holm's procedure compares the smallest p with a share of the significance, and the next with more") {

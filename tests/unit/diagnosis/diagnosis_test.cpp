@@ -58,6 +58,8 @@ TEST_CASE("what is wanted of a configuration alone enters its numbers, and the r
   REQUIRE(one != nullptr);
   CHECK(one->wanted);
   CHECK(one->configuration.count() == 1);
+  const auto& latency = record::find_metric("latency_p50");
+  CHECK(one->configuration.median(latency) == latency.value(records[5]));
   CHECK(one->demands->links[0].busy.mean_ns == Approx(12e6));
   CHECK_FALSE(groups.front().measured({{5}})->wanted);
   CHECK_FALSE(groups.front().all_wanted());

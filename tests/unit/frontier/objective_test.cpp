@@ -68,7 +68,7 @@ TEST_CASE("a constraint is a metric, a sign and a value with the metric's unit")
   CHECK(parse_constraint("max_abs_difference <= 1e-5").bound == 1e-5);
 }
 
-TEST_CASE("a constraint may ask for a codec or rule one out, and nothing crosses where all is local") {
+TEST_CASE("a constraint may ask for a codec or rule one out, and nothing crosses a cut where there is none") {
   const auto is = parse_constraint("codec=zstd:1"), is_not = parse_constraint(" codec != none/sort8 ");
   CHECK(is.label() == "codec = zstd");
   CHECK(is_not.label() == "codec != none/sort8");
@@ -84,6 +84,9 @@ TEST_CASE("a constraint may ask for a codec or rule one out, and nothing crosses
   CHECK_FALSE(is_not.holds_for_codec(trial));
   trial.codec = "none";
   trial.split_points = {3};
+  CHECK(is.holds_for_codec(trial));
+  trial.split_points.clear();
+  trial.data_parallel = 2;
   CHECK(is.holds_for_codec(trial));
   CHECK(parse_constraint("codec < 5ms").metric->name == "codec");  // the time that it takes
 }

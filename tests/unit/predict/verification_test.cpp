@@ -72,6 +72,23 @@ TEST_CASE("what was measured with a codec is held against what is predicted with
   CHECK(predict::verify(asked, records).splits.size() == 1);
 }
 
+TEST_CASE(
+    "of devices that were profiled apart only what crossed a named network is predicted, and nothing else is asked "
+    "for") {
+  const std::vector<predict::Profile> apart{a_profile({{50, 50}}), a_profile({{50, 50}})};
+  auto far = measured(1, 130, 40);
+  far.trial.network.name = "far";
+  far.trial.network.forward.delay = far.trial.network.backward.delay = std::chrono::milliseconds(10);
+  far.trial.shaping = experiment::Shaping::netem;
+  const auto groups = predict::verify_all(apart, std::vector{measured(1, 110, 40), far});
+  REQUIRE(groups.size() == 1);
+  REQUIRE(groups.front().question.network.has_value());
+  CHECK(groups.front().question.network->name == "far");
+  const auto questions = predict::questions_of({.profiles = apart}, std::vector{measured(1, 110, 40), far});
+  REQUIRE(questions.size() == 1);
+  CHECK(questions.front().network.has_value());
+}
+
 TEST_CASE("all remote is predicted, too: the input crosses, and nothing is computed on the first device") {
   const auto split = predict_split(question(), {{0}});
   CHECK(split.payload_bytes == std::vector<std::int64_t>{200'000, 40});

@@ -62,6 +62,20 @@ TEST_CASE("a disturbance is said with its stage and its share, and what is none 
          }
        },
        {}},
+      {"nor do stages that share some of them",
+       [](auto& record) {
+         record.stages[0].cpus = "0-1";
+         record.stages[1].cpus = "1-2";
+         for (auto& stage : record.stages) stage.conditions->time->busy_ns = 8 * kSecond / 10;
+       },
+       {}},
+      {"the CPUs of another machine are others, whatever their numbers",
+       [](auto& record) {
+         for (auto& stage : record.stages) stage.cpus = "0-1";
+         record.stages[1].host.boot_id = "elsewhere";
+         record.stages[0].conditions->time->busy_ns = 8 * kSecond / 10;
+       },
+       {"other processes used 40 % of stage 0's CPUs (0-1)"}},
       {"the relay of an emulated network is no other process",
        [](auto& record) {
          record.trial.shaping = experiment::Shaping::emulated;

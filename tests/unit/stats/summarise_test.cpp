@@ -205,6 +205,12 @@ TEST_CASE("whichever number of a summary was edited by hand, it is refused by it
   }
 }
 
+TEST_CASE("a number that no sample gives is refused") {
+  auto record = testing::in_phases(a_record(), experiment::Phases::single_stream);
+  record.summary->throughput_image_per_s = 1000;
+  CHECK(contains(complaint_about(record), "which no sample says: was it edited by hand?"));
+}
+
 TEST_CASE("the last digit of another compiler's arithmetic is no damage") {
   auto record = a_record();
   auto& throughput = record.summary->throughput_image_per_s.value();

@@ -95,6 +95,8 @@ void measure_pairs(Change& change, const Samples& samples) {
     change.ratio = std::exp(typical);
     const auto interval = stats::typical_step_interval(steps);
     if (interval) change.interval = stats::Interval{std::exp(interval->low), std::exp(interval->high)};
+  } else {
+    change.ratio = stats::ratio_of_medians(samples.base, samples.now);
   }
   change.signed_test = stats::signed_rank(steps);
   change.p_value = change.signed_test->p_value;

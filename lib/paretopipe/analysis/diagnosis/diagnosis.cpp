@@ -22,6 +22,7 @@ bool narrow(stats::Configuration& configuration, Records records, const std::set
   });
   if (!any) return false;
   for (auto* indices : all) std::erase_if(*indices, [&](std::size_t index) { return !is_wanted(index); });
+  configuration.count_medians(records);
   return true;
 }
 

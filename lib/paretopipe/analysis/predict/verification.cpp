@@ -129,6 +129,11 @@ bool predictable(const experiment::NetworkProfile& network) {
   return !at_random(network.forward) && !at_random(network.backward);
 }
 
+/// Devices of different files have no link that was probed.
+bool knows_links(const Question& question) {
+  return question.network || question.profiles.size() == 1;
+}
+
 VerifiedSplit verified(const PredictedSplit& predicted, const std::vector<const record::TrialRecord*>& records) {
   VerifiedSplit split;
   split.cut = records.front()->trial.cut();
@@ -170,7 +175,8 @@ std::vector<VerifiedGroup> verify_all(const std::vector<Profile>& profiles,
     const auto& trial = record.trial;
     auto question = question_about(profiles, trial);
     const bool possible = has_both_numbers(record) && concerns(question, trial) &&
-                          trial.stage_count() == stages_of({.profiles = profiles}) && predictable(trial.network);
+                          trial.stage_count() == stages_of({.profiles = profiles}) && predictable(trial.network) &&
+                          knows_links(question);
     const auto done = [&](const VerifiedGroup& group) { return concerns(group.question, trial); };
     if (!possible || std::any_of(groups.begin(), groups.end(), done)) continue;
     auto verification = verify(question, records);
@@ -187,9 +193,10 @@ std::vector<Question> questions_of(const Question& question, std::span<const rec
     const auto about = question_about({}, record.trial);
     const auto known = [&](const Question& other) { return same_network(other, about); };
     if (std::any_of(questions.begin(), questions.end(), known)) continue;
-    auto& asked = questions.emplace_back(question);
+    auto asked = question;
     asked.network = about.network;
     asked.shaping = about.shaping;
+    if (knows_links(asked)) questions.push_back(std::move(asked));
   }
   return questions;
 }

@@ -35,20 +35,18 @@ std::pair<int, experiment::Cut> place_of(const experiment::Trial& trial) {
   return {trial.data_parallel, trial.cut()};
 }
 
-std::vector<std::optional<double>> medians_of(std::span<const record::TrialRecord> records,
-                                              const std::vector<std::size_t>& chosen) {
-  std::vector<std::optional<double>> medians;
+}  // namespace
+
+void Configuration::count_medians(std::span<const record::TrialRecord> records) {
+  medians.clear();
   for (const auto& metric : record::metrics()) {
     std::vector<double> values;
-    for (const auto index : chosen) {
+    for (const auto index : ok) {
       if (const auto value = metric.value(records[index])) values.push_back(*value);
     }
-    medians.push_back(median(std::move(values)));
+    medians.push_back(stats::median(std::move(values)));
   }
-  return medians;
 }
-
-}  // namespace
 
 std::optional<double> Configuration::median(const record::Metric& metric) const {
   return medians[static_cast<std::size_t>(&metric - record::metrics().data())];
@@ -67,7 +65,7 @@ std::vector<ConfigurationGroup> aggregate(std::span<const record::TrialRecord> r
   std::vector<ConfigurationGroup> groups;
   std::unordered_map<std::string, std::size_t> group_places;
   for (auto& configuration : configurations) {
-    configuration.medians = medians_of(records, configuration.ok);
+    configuration.count_medians(records);
     auto& group = find_or_add(groups, group_places, configuration.trial.group_id());
     group.configurations.push_back(std::move(configuration));
   }

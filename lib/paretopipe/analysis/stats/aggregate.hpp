@@ -22,6 +22,9 @@ struct Configuration {
   /// Median over the ok repetitions that have the number: for an even count, the mean of the middle two. Absent where
   /// none has it. `metric` must be one of record::metrics().
   std::optional<double> median(const record::Metric& metric) const;
+
+  /// Makes `medians` those of the records `ok`, for callers that removed some.
+  void count_medians(std::span<const record::TrialRecord> records);
 };
 
 /// Configurations that differ in their cut only (experiment::Cut), and the baselines beside them. Frontiers are drawn

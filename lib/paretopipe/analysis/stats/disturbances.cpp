@@ -1,6 +1,7 @@
 #include <paretopipe/analysis/stats/breakdown.hpp>
 #include <paretopipe/analysis/stats/disturbances.hpp>
 #include <paretopipe/analysis/stats/quantile.hpp>
+#include <paretopipe/host/cpu_set.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -70,11 +71,21 @@ std::int64_t used_ns(const record::StageReport& stage) {
   return stage.usage.user_time_ns + stage.usage.system_time_ns;
 }
 
-/// CPU time on `stage`'s CPUs that no stage of this pipeline used. Stages that share CPUs have the same list of them.
+bool share_cpus(const record::StageReport& one, const record::StageReport& other) {
+  if (one.host.boot_id != other.host.boot_id) return false;
+  if (one.cpus == other.cpus) return true;
+  if (one.cpus.empty() || other.cpus.empty()) return false;
+  const auto cpus = host::parse_cpu_list(one.cpus);
+  const auto others = host::parse_cpu_list(other.cpus);
+  return std::find_first_of(cpus.begin(), cpus.end(), others.begin(), others.end()) != cpus.end();
+}
+
+/// CPU time on `stage`'s CPUs that no stage of this pipeline can have used. Where stages share some of their CPUs, all
+/// that the other one used may have been on these.
 std::int64_t used_by_others_ns(const record::TrialRecord& record, const record::StageReport& stage) {
   auto others = stage.conditions->time->busy_ns;
   for (const auto& neighbour : record.stages) {
-    if (neighbour.cpus == stage.cpus && neighbour.host.boot_id == stage.host.boot_id) others -= used_ns(neighbour);
+    if (share_cpus(neighbour, stage)) others -= used_ns(neighbour);
   }
   return others;
 }

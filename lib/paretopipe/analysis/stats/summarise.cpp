@@ -159,7 +159,8 @@ void check_batches(const record::PhaseSamples& samples, const experiment::Trial&
                   batches, samples.warmup, asked, trial.warmup));
 }
 
-/// Compares `recorded` with `derived`, which is computed anew from the samples.
+/// Compares `recorded` with `derived`, which is computed anew from the samples. Throws UsageError unless they are
+/// equal.
 void check_derived(const json& recorded, const json& derived, std::string_view what) {
   const auto flat = recorded.flatten();
   const auto expected = derived.flatten();
@@ -168,6 +169,11 @@ void check_derived(const json& recorded, const json& derived, std::string_view w
     if (found != flat.end() && nearly_equal(*found, value)) continue;
     throw UsageError(fmt::format("the record's \"{}{}\" is {}, and its samples say {}: was it edited by hand?", what,
                                  place, found == flat.end() ? "missing" : found->dump(), value.dump()));
+  }
+  for (const auto& [place, value] : flat.items()) {
+    if (expected.contains(place)) continue;
+    throw UsageError(fmt::format("the record's \"{}{}\" is {}, which no sample says: was it edited by hand?", what,
+                                 place, value.dump()));
   }
 }
 
