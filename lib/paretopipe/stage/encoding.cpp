@@ -35,7 +35,7 @@ codec::Layout layout_of(const wire::TensorSpec& spec) {
     layout.width = static_cast<std::size_t>(shape[3]);
     if (spec.memory_format == wire::MemoryFormat::contiguous)
       layout.stride = static_cast<std::size_t>(shape[2] * shape[3]);
-  } else if (!shape.empty()) {
+  } else if (shape.size() > 2) {
     layout.channels = static_cast<std::size_t>(shape.back());
   }
   return layout;
