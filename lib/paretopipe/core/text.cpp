@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -65,13 +66,13 @@ bool is_utf8(const std::string& text) {
   }
 }
 
-std::vector<std::string_view> split_at_commas(std::string_view text) {
+std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> items;
   for (;;) {
-    const auto comma = text.find(',');
-    items.push_back(text.substr(0, comma));
-    if (comma == std::string_view::npos) return items;
-    text.remove_prefix(comma + 1);
+    const auto end = text.find(separator);
+    items.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return items;
+    text.remove_prefix(end + 1);
   }
 }
 
@@ -86,7 +87,7 @@ void add_once(std::vector<std::string>& items, std::string item) {
 
 std::optional<std::vector<int>> parse_numbers(std::string_view text) {
   std::vector<int> numbers;
-  for (const auto item : split_at_commas(text)) {
+  for (const auto item : split(text)) {
     const auto number = parse_number<int>(item);
     if (!number || *number < 0) return std::nullopt;
     numbers.push_back(*number);
@@ -94,45 +95,17 @@ std::optional<std::vector<int>> parse_numbers(std::string_view text) {
   return numbers;
 }
 
-namespace {
-
-/// Reads one number and moves `text` behind it.
-std::optional<int> take_number(std::string_view& text, int max) {
-  if (text.starts_with('-')) return std::nullopt;  // from_chars would accept the sign
-  int number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || number > max) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
-  return number;
-}
-
-/// Reads "a" or "a-b", appends its numbers and moves `text` behind it.
-bool take_range(std::string_view& text, int max, std::vector<int>& numbers) {
-  const auto first = take_number(text, max);
-  auto last = first;
-  if (first && text.starts_with('-')) {
-    text.remove_prefix(1);
-    last = take_number(text, max);
-  }
-  if (!first || !last || *last < *first) return false;
-  for (int number = *first; number <= *last; ++number) numbers.push_back(number);
-  return true;
-}
-
-}  // namespace
-
 std::optional<std::vector<int>> parse_number_list(std::string_view text, int max) {
-  std::vector<int> numbers;
-  while (take_range(text, max, numbers)) {
-    if (text.empty()) {
-      std::sort(numbers.begin(), numbers.end());
-      numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-      return numbers;
-    }
-    if (!text.starts_with(',')) return std::nullopt;
-    text.remove_prefix(1);
+  std::set<int> numbers;
+  for (const auto range : split(text)) {
+    const auto dash = range.find('-');
+    // Unsigned, since a sign is no part of a list.
+    const auto first = parse_number<unsigned>(range.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : parse_number<unsigned>(range.substr(dash + 1));
+    if (!first || !last || *last < *first || *last > static_cast<unsigned>(max)) return std::nullopt;
+    for (auto number = *first; number <= *last; ++number) numbers.insert(numbers.end(), static_cast<int>(number));
   }
-  return std::nullopt;
+  return std::vector<int>(numbers.begin(), numbers.end());
 }
 
 std::string format_number_list(const std::vector<int>& numbers) {

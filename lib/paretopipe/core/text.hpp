@@ -65,9 +65,9 @@ Enum parse_word(const char* key, const Word<Enum> (&words)[count], const std::st
 /// True if the text is valid UTF-8 (RFC 3629), so that JSON can hold it. Paths on Linux need not be.
 bool is_utf8(const std::string& text);
 
-/// Splits `text` at its commas. Returns views into `text`, which must outlive them. The result has one item more than
-/// there are commas; items may be empty.
-std::vector<std::string_view> split_at_commas(std::string_view text);
+/// Splits `text` at each separator. Returns views into `text`, which must outlive them. The result has one item more
+/// than there are separators; items may be empty.
+std::vector<std::string_view> split(std::string_view text, char separator = ',');
 
 /// `text` without the `blanks` at its ends. Returns a view into `text`.
 std::string_view trimmed(std::string_view text, std::string_view blanks = " ");

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace paretopipe::experiment {
 
@@ -31,16 +30,12 @@ bool names_archive(const std::string& model) {
 
 std::vector<std::int64_t> parse_shape(const std::string& text) {
   std::vector<std::int64_t> shape;
-  const char* const end = text.data() + text.size();
-  for (const char* next = text.data();; ++next) {
-    std::int64_t size = 0;
-    const auto [rest, error] = std::from_chars(next, end, size);
-    if (error != std::errc{} || size < 1 || size > kMaxSize || shape.size() == kMaxDimensions) refuse_shape(text);
-    shape.push_back(size);
-    if (rest == end) return shape;
-    if (*rest != 'x') refuse_shape(text);
-    next = rest;
+  for (const auto part : split(text, 'x')) {
+    const auto size = parse_number<std::int64_t>(part);
+    if (!size || *size < 1 || *size > kMaxSize || shape.size() == kMaxDimensions) refuse_shape(text);
+    shape.push_back(*size);
   }
+  return shape;
 }
 
 void check_archive_settings(const std::vector<std::string>& models, const std::string& input, const std::string& cuts,

@@ -141,7 +141,7 @@ void observe_cpus(Observations& seen, const fs::path& root) {
 
 void observe_memory(Observations& seen, const fs::path& root) {
   const auto memory = read_text(root / "proc/meminfo").value_or("");
-  seen.available_memory_bytes = parse_kilobyte_field(memory, "MemAvailable").value_or(0);
+  seen.available_memory_bytes = usable_memory_bytes(root);
   seen.swap_used_bytes =
       parse_kilobyte_field(memory, "SwapTotal").value_or(0) - parse_kilobyte_field(memory, "SwapFree").value_or(0);
   seen.huge_pages = parse_chosen(read_text(root / "sys/kernel/mm/transparent_hugepage/enabled").value_or(""));
@@ -243,9 +243,7 @@ bool is_library_of(const std::filesystem::path& path, std::string_view part) {
 LoadedLibraries parse_loaded_libraries(std::string_view text) {
   constexpr std::string_view kArrow = " => ";
   LoadedLibraries libraries;
-  while (!text.empty()) {
-    auto line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
+  for (const auto line : split(text, '\n')) {
     const auto arrow = line.find(kArrow);
     if (arrow == std::string_view::npos) continue;
     const auto begin = std::min(line.find_first_not_of(" \t"), arrow);

@@ -40,13 +40,11 @@ std::optional<std::string> read_text(const std::filesystem::path& file) {
 }
 
 std::optional<std::string> find_field(std::string_view text, std::string_view key, char separator) {
-  while (!text.empty()) {
-    const auto line = text.substr(0, text.find('\n'));
-    const auto split = line.find(separator);
-    if (split != std::string_view::npos && trimmed(line.substr(0, split), kBlank) == key) {
-      return std::string(trimmed(line.substr(split + 1), kBlank));
+  for (const auto line : split(text, '\n')) {
+    const auto end = line.find(separator);
+    if (end != std::string_view::npos && trimmed(line.substr(0, end), kBlank) == key) {
+      return std::string(trimmed(line.substr(end + 1), kBlank));
     }
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
   }
   return std::nullopt;
 }

@@ -21,26 +21,16 @@ namespace paretopipe::launch {
 
 namespace {
 
-std::vector<std::string_view> pieces(std::string_view text, char separator) {
-  std::vector<std::string_view> result;
-  while (true) {
-    const auto end = text.find(separator);
-    result.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return result;
-    text.remove_prefix(end + 1);
-  }
-}
-
 bool lists(std::string_view comma_separated, std::string_view word) {
-  return std::ranges::count(pieces(comma_separated, ','), word) > 0;
+  return std::ranges::count(split(comma_separated), word) > 0;
 }
 
 /// Parses a line of /proc/PID/cgroup, "4:cpu,cpuacct:/user.slice". Returns the process's path in the v1 hierarchy with
 /// the controller, or in v2's, which has the number 0 and lists no controllers.
 std::optional<std::string_view> path_in(std::string_view own_cgroups, CgroupVersion version,
                                         std::string_view controller) {
-  for (const auto line : pieces(own_cgroups, '\n')) {
-    const auto fields = pieces(line, ':');
+  for (const auto line : split(own_cgroups, '\n')) {
+    const auto fields = split(line, ':');
     if (fields.size() < 3) continue;
     const bool wanted = version == CgroupVersion::v2 ? fields[0] == "0" : lists(fields[1], controller);
     if (wanted) return line.substr(fields[0].size() + fields[1].size() + 2);  // a path may hold colons
@@ -72,8 +62,8 @@ struct Mount {
 std::optional<Mount> mount_of(std::string_view line, CgroupVersion version, std::string_view controller) {
   const auto separator = line.find(" - ");
   if (separator == std::string_view::npos) return std::nullopt;
-  const auto before = pieces(line.substr(0, separator), ' ');
-  const auto after = pieces(line.substr(separator + 3), ' ');
+  const auto before = split(line.substr(0, separator), ' ');
+  const auto after = split(line.substr(separator + 3), ' ');
   if (before.size() < 6 || after.size() < 3) return std::nullopt;
   const bool wanted =
       version == CgroupVersion::v2 ? after[0] == "cgroup2" : after[0] == "cgroup" && lists(after[2], controller);
@@ -102,7 +92,7 @@ CgroupPlace find_cgroup(std::string_view controller, std::string_view own_cgroup
   if (!path || !path->starts_with('/')) {
     throw EnvironmentError(fmt::format("this kernel has no cgroups with the controller {}", controller));
   }
-  for (const auto line : pieces(mountinfo, '\n')) {
+  for (const auto line : split(mountinfo, '\n')) {
     const auto mount = mount_of(line, version, controller);
     if (!mount) continue;
     if (auto folder = seen_at(*mount, std::string(*path))) return {version, *std::move(folder)};
@@ -220,7 +210,7 @@ std::int64_t Cgroup::memory_kills() const {
   constexpr std::string_view kKey = "oom_kill ";
   const auto* file = version_ == CgroupVersion::v2 ? "memory.events" : "memory.oom_control";
   const auto text = read_cgroup_file(memory_folder_ / file);
-  for (const auto line : pieces(text, '\n')) {
+  for (const auto line : split(text, '\n')) {
     if (line.starts_with(kKey)) return parse_number<std::int64_t>(line.substr(kKey.size())).value_or(0);
   }
   return 0;

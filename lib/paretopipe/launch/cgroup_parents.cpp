@@ -1,12 +1,13 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/file_descriptor.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/launch/cgroup.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
-#include <sstream>
 #include <system_error>
 
 #include <fcntl.h>
@@ -59,12 +60,8 @@ void write_cgroup_file(const std::filesystem::path& file, const std::string& tex
 namespace {
 
 /// True if a word occurs in a list such as "cpuset cpu memory".
-bool has_word(const std::string& text, std::string_view word) {
-  std::istringstream words(text);
-  for (std::string each; words >> each;) {
-    if (each == word) return true;
-  }
-  return false;
+bool has_word(std::string_view text, std::string_view word) {
+  return std::ranges::count(split(trimmed(text, " \n"), ' '), word) > 0;
 }
 
 constexpr std::string_view kPrefix = "paretopipe-";

@@ -258,9 +258,7 @@ std::string debian_package_of(std::string_view library) {
 
 std::vector<std::pair<std::string, std::string>> parse_answers(std::string_view output) {
   Answers answers;
-  while (!output.empty()) {
-    auto line = output.substr(0, output.find('\n'));
-    output.remove_prefix(std::min(output.size(), line.size() + 1));
+  for (auto line : split(output, '\n')) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (!line.starts_with(kMark)) continue;
     line.remove_prefix(kMark.size());

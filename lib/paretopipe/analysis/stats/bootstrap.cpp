@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 #include <stdexcept>
 
 namespace paretopipe::stats {
@@ -31,24 +32,16 @@ double median_in_place(std::vector<double>& values) {
 
 }  // namespace
 
-Resampler::Resampler(std::size_t repetitions, std::uint64_t seed) : random_(seed), picked_(repetitions) {
-  if (repetitions == 0) throw std::invalid_argument("nothing to resample");
-}
-
-std::span<const std::size_t> Resampler::next() {
-  for (auto& pick : picked_) pick = static_cast<std::size_t>(draw_below(random_, picked_.size()));
-  return picked_;
-}
-
 std::vector<std::vector<double>> resampled_medians(std::span<const std::vector<double>> metrics, std::uint64_t seed,
                                                    int resamples) {
   check(metrics);
   const auto repetitions = metrics.front().size();
-  Resampler resampler(repetitions, seed);
+  std::mt19937_64 random(seed);
+  std::vector<std::size_t> picked(repetitions);
   std::vector<std::vector<double>> medians(metrics.size());
   std::vector<double> values(repetitions);
   for (int resample = 0; resample < resamples; ++resample) {
-    const auto picked = resampler.next();
+    for (auto& pick : picked) pick = draw_below(random, repetitions);
     for (std::size_t metric = 0; metric < metrics.size(); ++metric) {
       std::transform(picked.begin(), picked.end(), values.begin(),
                      [&](std::size_t pick) { return metrics[metric][pick]; });

@@ -2,7 +2,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <random>
 #include <span>
 #include <vector>
 
@@ -26,26 +25,11 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
-/// Draws repetitions with replacement. One draw serves all metrics of these repetitions: the latency and the throughput
-/// of one repetition were measured together and stay together.
-class Resampler {
- public:
-  /// Draws from 0 … `repetitions` - 1. Two sides that should vary independently need different seeds. Throws
-  /// std::invalid_argument for no repetitions.
-  Resampler(std::size_t repetitions, std::uint64_t seed);
-
-  /// The next draw: as many numbers as repetitions; valid until the next call.
-  std::span<const std::size_t> next();
-
- private:
-  std::mt19937_64 random_;
-  std::vector<std::size_t> picked_;
-};
-
 /// The medians of `resamples` joint resamples: [m][b] is the median of metric m in resample b. `metrics` holds for each
-/// metric one value per repetition, all of the same length. Resample b picks the same repetitions in every call with
-/// the same seed and length. Throws std::invalid_argument for no values, unequal lengths, and values that are not
-/// finite.
+/// metric one value per repetition, all of the same length. One draw serves all metrics: the latency and the throughput
+/// of one repetition were measured together and stay together. Resample b picks the same repetitions in every call with
+/// the same seed and length; two sides that should vary independently need different seeds. Throws
+/// std::invalid_argument for no values, unequal lengths, and values that are not finite.
 std::vector<std::vector<double>> resampled_medians(std::span<const std::vector<double>> metrics, std::uint64_t seed,
                                                    int resamples = kResamples);
 

@@ -55,7 +55,7 @@ SyntheticModel parse(const std::string& spec) {
     throw UsageError(fmt::format("\"{}\" is not a synthetic model; write {}", spec, kUsage));
   }
   rest.remove_prefix(experiment::kSyntheticPrefix.size());
-  const auto blocks = split_at_commas(rest);
+  const auto blocks = split(rest);
   for (std::size_t i = 0; i < blocks.size(); ++i)
     model.blocks.push_back(parse_block(blocks[i], i + 1 == blocks.size()));
   return model;
