@@ -76,7 +76,7 @@ void to_json(nlohmann::json& json, const Finding& finding);
 /// Throws UsageError for an unknown level, and the JSON library's exception for a missing field.
 void from_json(const nlohmann::json& json, Finding& finding);
 
-// The parts of `judge`. Internal to this folder.
+// The parts of `judge`, by what they look at.
 
 std::vector<Finding> judge_installation(const Observations& seen);  ///< programs, libraries, data
 std::vector<Finding> judge_cpus(const Observations& seen);          ///< how many, how steady, how shared; the clock

@@ -271,8 +271,10 @@ std::filesystem::path find_program(const std::string& name, const std::string& p
     // An empty entry means the current folder, from which no program is started.
     if (!folder.empty() && ::access(program.c_str(), X_OK) == 0) return program;
   }
-  throw EnvironmentError(fmt::format(
-      "the program {} is not installed; install the package {} (sudo apt-get install {})", name, package, package));
+  throw EnvironmentError(
+      package.empty() ? fmt::format("the program {} is not in any folder of PATH; install it, or name its path", name)
+                      : fmt::format("the program {} is not installed; install the package {} (sudo apt-get install {})",
+                                    name, package, package));
 }
 
 std::filesystem::path find_stage_program() {

@@ -79,7 +79,7 @@ struct CommandResult {
 CommandResult run_command(const ChildCommand& command, int timeout_ms, FileDescriptor inherited = FileDescriptor());
 
 /// Finds a program in the folders of PATH and in the folders for administration, which a plain user's PATH lacks on
-/// Debian. Throws EnvironmentError naming the package to install.
+/// Debian. Throws EnvironmentError naming the package to install, if `package` is not empty.
 std::filesystem::path find_program(const std::string& name, const std::string& package);
 
 /// Finds the stage program: the environment variable PARETOPIPE_STAGE if set, otherwise `paretopipe-stage` in the

@@ -32,7 +32,7 @@ std::vector<std::string> command_over(std::vector<std::string> launcher, const s
 std::vector<std::string> with_found_program(std::vector<std::string> command) {
   auto& program = command.front();
   if (program.find('/') == std::string::npos) {
-    program = find_program(program, program == "ssh" ? "openssh-client" : program).string();
+    program = find_program(program, program == "ssh" ? "openssh-client" : "").string();
   }
   return command;
 }

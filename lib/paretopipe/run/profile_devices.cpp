@@ -81,8 +81,10 @@ bool is_of_device(const predict::ProfiledDevice& device, const experiment::Trial
   // A synthetic stage has one thread, whatever is asked for.
   const bool same_threads = device.compute.value("library", "") == "synthetic" ||
                             device.compute.value("threads", 0) == wanted.threads_of(stage);
-  return device.profile == (emulated.emulated() ? emulated.name : "") && device.cpu_quota == emulated.cpu_quota &&
-         (wanted.on.empty() || device.name == wanted.on[place]) &&
+  const bool same_processor =
+      device.compute.value("device", "cpu") == experiment::compute_device_of(wanted.compute_devices, stage);
+  return same_processor && device.profile == (emulated.emulated() ? emulated.name : "") &&
+         device.cpu_quota == emulated.cpu_quota && (wanted.on.empty() || device.name == wanted.on[place]) &&
          (place >= wanted.cpus.size() || same_cpus(wanted.cpus[place])) && same_threads;
 }
 
@@ -93,7 +95,8 @@ std::string why_outdated(const predict::Profile& profile, const std::vector<expe
   const auto& wanted = plan.front();
   if (profile.model.model != wanted.model || profile.model.archive != wanted.archive ||
       profile.model.batch != wanted.batch || profile.model.block_count() != wanted.block_count ||
-      profile.mode != wanted.compute || profile.weights_sha256 != wanted.weights_sha256) {
+      profile.mode != wanted.compute || profile.num_classes != wanted.num_classes ||
+      profile.weights_sha256 != wanted.weights_sha256) {
     return "it is of another model, batch or mode";
   }
   const auto devices = static_cast<int>(profile.devices.size());

@@ -144,19 +144,27 @@ std::string reason_of(const Try& attempted) {
   return std::generic_category().message(attempted.error);
 }
 
-/// Tries the addresses in order. Nothing if none can be reached; `reason` then says why.
+/// Tries the addresses in order. Nothing if none can be reached; `reason` then says why, if waiting can help for one of
+/// them. Otherwise throws EnvironmentError.
 std::optional<Link> try_all(const std::vector<Address>& addresses, const LinkSecurity& security,
                             Clock::time_point deadline, const std::string& attempt, std::string& reason) {
+  std::string passing;
+  std::optional<int> lasting;
   for (const auto& address : addresses) {
     try {
       auto attempted = try_once(address, security, deadline);
       if (attempted.link) return std::move(attempted.link);
-      if (!may_pass(attempted.error)) throw system_error(attempt, attempted.error);
-      reason = fmt::format("{} ({})", reason_of(attempted), to_string(address));
+      if (may_pass(attempted.error)) {
+        passing = fmt::format("{} ({})", reason_of(attempted), to_string(address));
+      } else {
+        lasting = attempted.error;
+      }
     } catch (const ProtocolError& error) {
       throw EnvironmentError(fmt::format("{}: {}", attempt, error.what()));
     }
   }
+  if (passing.empty() && lasting) throw system_error(attempt, *lasting);
+  if (!passing.empty()) reason = passing;
   return std::nullopt;
 }
 

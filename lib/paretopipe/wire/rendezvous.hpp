@@ -78,8 +78,8 @@ struct RingPlace {
 
 /// Runs connect_peer and accept_peer at the same time: each end of a link waits for the other's proof, so members that
 /// all connected first would wait for each other. If connecting fails, shuts the listener down; before the deadline it
-/// does not wait any longer for a peer. Throws what the failed one throws, or if both failed, an error with both
-/// reasons.
+/// does not wait any longer for a peer. If connecting fails, throws Error with the exit code of that
+/// failure, and both reasons if both failed; otherwise what accept_peer throws.
 RingLinks join_ring(Listener& listener, const RingPlace& place, Clock::time_point deadline);
 
 }  // namespace paretopipe::wire

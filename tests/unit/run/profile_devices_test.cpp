@@ -55,6 +55,7 @@ TEST_CASE("a kept profile is used again while model, devices, codecs, program an
       {[](Kept& kept) { kept.plan.front().model = "n"; }, other_model},
       {[](Kept& kept) { kept.plan.front().batch = 4; }, other_model},
       {[](Kept& kept) { kept.plan.front().weights_sha256 = "ff"; }, other_model},
+      {[](Kept& kept) { kept.plan.front().num_classes = 7; }, other_model},
       {[](Kept& kept) {
          kept.plan.front().split_points = {1, 2};
        },
@@ -64,6 +65,10 @@ TEST_CASE("a kept profile is used again while model, devices, codecs, program an
        },
        "its device device 0"},
       {[](Kept& kept) { kept.plan.front().threads_per_stage = 2; }, "its device device 0"},
+      {[](Kept& kept) {
+         kept.plan.front().compute_devices = {"cpu", "cuda:0"};
+       },
+       "its device device 1"},
       {[](Kept& kept) { kept.profile.devices[1].cpu_quota = 0.5; }, "its device device 1"},
       {[](Kept& kept) { kept.plan.front().codec = "lz4"; }, "without the codec lz4"},
       {[](Kept& kept) { kept.now.stage_program_sha256 = "cd34"; }, "another stage program"}};

@@ -236,7 +236,7 @@ std::vector<std::string> judge(const experiment::Lateness& lateness, const std::
   const double share = static_cast<double>(lateness.late) / static_cast<double>(lateness.deliveries);
   if (share <= kLateShare && lateness.mean_ns <= lateness.tolerance_ns) return {};
   return {fmt::format(
-      "the emulated link was kept from its work by others on {}: {:.2g} % of what passed it during the trial "
+      "the emulated link was kept from its work by others on {}: {:.3g} % of what passed it during the trial "
       "came more than {} late, by {} on average and {} at worst; leave a core free for it{}",
       device.empty() ? "this machine" : device, 100 * share, text(lateness.tolerance_ns), text(lateness.mean_ns),
       text(lateness.max_ns), device.empty() ? ", or use --shaping netem" : "")};

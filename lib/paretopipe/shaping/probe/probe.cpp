@@ -172,7 +172,8 @@ std::optional<double> expected_goodput(const experiment::LinkConditions& conditi
 }
 
 std::string rate_text(double bit_per_s) {
-  return fmt::format("{:.4g} Mbit/s", bit_per_s / 1e6);
+  return bit_per_s < 1e9 ? fmt::format("{:.4g} Mbit/s", bit_per_s / 1e6)
+                         : fmt::format("{:.4g} Gbit/s", bit_per_s / 1e9);
 }
 
 void judge_goodput(const char* direction, const std::optional<double>& expected, double measured,
