@@ -44,6 +44,16 @@ class Interrupted : public Error {
   Interrupted() : Error(ExitCode::interrupted, "interrupted") {}
 };
 
+/// Runs `action`, and puts `prefix` in front of the text of its UsageError.
+template <class Action>
+decltype(auto) with_prefix(const std::string& prefix, Action&& action) {
+  try {
+    return action();
+  } catch (const UsageError& error) {
+    throw UsageError(prefix + error.what());
+  }
+}
+
 /// Makes "attempt: reason of errno", e.g. "open /x/records.jsonl: No space left on device".
 EnvironmentError system_error(const std::string& attempt, int error_number);
 

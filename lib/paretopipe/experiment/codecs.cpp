@@ -1,4 +1,5 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/experiment/codecs.hpp>
 
 #include <algorithm>
@@ -14,13 +15,8 @@ namespace {
 constexpr char kBetweenCuts = '/';
 
 std::vector<std::string> of_each_cut(std::string_view text) {
-  std::vector<std::string> parts;
-  for (std::size_t end = 0; end != std::string_view::npos;) {
-    end = text.find(kBetweenCuts);
-    parts.emplace_back(text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
-  return parts;
+  const auto parts = split(text, kBetweenCuts);
+  return {parts.begin(), parts.end()};
 }
 
 /// A codec that every cut has is written once.
@@ -46,11 +42,7 @@ std::vector<std::string> canonical_list(const std::vector<std::string>& texts, c
   if (texts.empty()) throw UsageError(fmt::format("{} is empty; name at least one codec, such as none", path));
   std::vector<std::string> codecs;
   for (const auto& text : texts) {
-    try {
-      codecs.push_back(canonical(text));
-    } catch (const UsageError& error) {
-      throw UsageError(fmt::format("{}: {}", path, error.what()));
-    }
+    codecs.push_back(with_prefix(path + ": ", [&] { return canonical(text); }));
     if (std::find(codecs.begin(), codecs.end() - 1, codecs.back()) != codecs.end() - 1) {
       throw UsageError(fmt::format("{} holds {} twice", path, codecs.back()));
     }

@@ -8,12 +8,22 @@
 #include <paretopipe/host/cpu_set.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <sstream>
+
+#include <arpa/inet.h>
 
 namespace paretopipe::experiment {
 
 namespace {
+
+bool is_ip_address(const std::string& text) {
+  std::array<unsigned char, sizeof(in6_addr)> bytes{};
+  const auto host = text.substr(0, text.find('%'));  // fe80::1%eth0
+  return ::inet_pton(AF_INET, text.c_str(), bytes.data()) == 1 ||
+         ::inet_pton(AF_INET6, host.c_str(), bytes.data()) == 1;
+}
 
 /// A destination that begins with a dash would be an option of ssh.
 void check_destination(const std::string& destination, const std::string& path) {
@@ -73,12 +83,16 @@ void check(const Device& device, const std::string& path) {
   if (device.name == kLocalDevice && !device.local()) {
     throw UsageError(fmt::format("{} is the name of this machine, which needs no launcher", path));
   }
-  try {
+  with_prefix(path + ": ", [&] {
     if (!device.cpus.empty()) host::parse_cpu_list(device.cpus);
     if (!device.compute.empty()) parse_compute_device(device.compute);
     if (!device.profile.empty()) load_device_profile(device.profile);
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{}: {}", path, error.what()));
+  });
+  if (!device.address.empty() && !is_ip_address(device.address)) {
+    throw UsageError(fmt::format(
+        "{}.address is \"{}\"; it must be an IP address, for a device looks its own name up in its own files "
+        "(Debian's say 127.0.1.1)",
+        path, device.address));
   }
   if (device.threads && (*device.threads < 1 || *device.threads > 1024)) {
     throw UsageError(fmt::format("{}.threads is {}; it must be 1 to 1024", path, *device.threads));
@@ -129,7 +143,7 @@ std::vector<Device> devices_from_json(const nlohmann::json& json, const std::fil
 }
 
 std::vector<Device> load_devices(const std::filesystem::path& file) {
-  return naming_file(file,
+  return with_prefix(file.string() + ": ",
                      [&] { return devices_from_json(read_json_file(file, "the devices file"), file.parent_path()); });
 }
 

@@ -65,11 +65,9 @@ void check_links(const Experiment& experiment) {
 }
 
 void check_compute_devices(const Experiment& experiment) {
-  try {
-    if (compute_devices(experiment.compute_devices, experiment.stages).empty()) return;
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("experiment.compute_devices: {}", error.what()));
-  }
+  const auto devices = with_prefix("experiment.compute_devices: ",
+                                   [&] { return compute_devices(experiment.compute_devices, experiment.stages); });
+  if (devices.empty()) return;
   for (const auto& model : experiment.models) {
     if (!is_synthetic(model)) continue;
     throw UsageError(
@@ -102,11 +100,11 @@ void refuse_both(const std::vector<std::string>& of_devices, const Experiment& e
 /// Stands for the CPUs of a device on another machine, which are not known here.
 constexpr const char* kAllCpus = "all";
 
-/// The CPUs that no profile names; all CPUs if profiles name every one.
+/// The CPUs that no device of this machine names; all CPUs if every one is named.
 host::CpuSet left_over(const std::vector<std::string>& named, const host::CpuSet& available) {
   auto rest = available;
   for (const auto& list : named) {
-    if (list.empty() || list == kAllCpus) continue;
+    if (list.empty()) continue;
     const auto cpus = host::parse_cpu_list(list);
     std::erase_if(rest, [&](int cpu) { return std::find(cpus.begin(), cpus.end(), cpu) != cpus.end(); });
   }
@@ -173,9 +171,13 @@ std::vector<std::string> assign_cpus(const Experiment& experiment, const std::ve
     if (!on[stage].cpus.empty()) cpus = on[stage].cpus;
     if (cpus.empty() && !on[stage].local()) cpus = kAllCpus;
   }
+  auto of_this_machine = of_devices;
+  for (std::size_t stage = 0; stage < on.size(); ++stage) {
+    if (!on[stage].local()) of_this_machine.at(static_cast<std::size_t>(experiment.placement.at(stage))).clear();
+  }
   const auto without = static_cast<int>(std::count(of_devices.begin(), of_devices.end(), std::string()));
   if (without > 0) {
-    const auto dealt = host::deal_cpus(left_over(of_devices, available), without);
+    const auto dealt = host::deal_cpus(left_over(of_this_machine, available), without);
     auto next = dealt.begin();
     for (auto& cpus : of_devices) {
       if (cpus.empty()) cpus = host::to_string(*next++);

@@ -57,7 +57,7 @@ Experiment experiment_from_json(const nlohmann::json& json, const Experiment& de
 
 Experiment load_experiment(const std::filesystem::path& file) {
   const auto json = read_json_file(file, "experiment");
-  return naming_file(file, [&] { return experiment_from_json(json); });
+  return with_prefix(file.string() + ": ", [&] { return experiment_from_json(json); });
 }
 
 namespace {

@@ -66,7 +66,7 @@ nlohmann::json parse_json_text(const std::string& text) {
 
 nlohmann::json read_json_file(const std::filesystem::path& file, std::string_view what) {
   const auto text = read_file(file, what);
-  return naming_file(file, [&] { return parse_json_text(text); });
+  return with_prefix(file.string() + ": ", [&] { return parse_json_text(text); });
 }
 
 bool names_profile_file(const std::string& name_or_file) {

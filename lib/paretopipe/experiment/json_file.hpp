@@ -18,16 +18,6 @@ nlohmann::json parse_json_text(const std::string& text);
 /// The same for a file; errors begin with its name. `what` says what the file is ("experiment") if it cannot be read.
 nlohmann::json read_json_file(const std::filesystem::path& file, std::string_view what);
 
-/// Runs `action` and puts the file's name in front of its UsageError.
-template <class Action>
-auto naming_file(const std::filesystem::path& file, Action&& action) {
-  try {
-    return action();
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{}: {}", file.string(), error.what()));
-  }
-}
-
 /// A file of configs/ as it was when the library was built, so that an installed program has it, too.
 struct ShippedFile {
   std::string_view name;  ///< without the extension
@@ -52,7 +42,7 @@ nlohmann::json shipped_profile(const std::string& name, std::string_view kind, c
 template <class Read>
 auto load_profile_file(const std::filesystem::path& file, std::string_view kind, const Read& read) {
   const auto json = read_json_file(file, kind);
-  return naming_file(file, [&] { return read(json, file.stem().string()); });
+  return with_prefix(file.string() + ": ", [&] { return read(json, file.stem().string()); });
 }
 
 }  // namespace paretopipe::experiment

@@ -53,8 +53,13 @@ constexpr auto kMostRepeats = through(&Experiment::repeat, &Repeat::trials);
 constexpr auto kRates = through(&Experiment::server, &ServerSettings::rates);
 
 /// Rounded up to whole seconds: rounds of trials cannot be timed more exactly.
+nlohmann::json parse_share(const Texts& texts, const std::string& flag) {
+  return with_prefix(flag + ": ", [&] { return parse_probability(texts.front()); });
+}
+
 int seconds_of_budget(const std::string& text, const std::string& flag) {
-  const auto seconds = std::chrono::ceil<std::chrono::seconds>(parse_duration(text)).count();
+  const auto duration = with_prefix(flag + ": ", [&] { return parse_duration(text); });
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(duration).count();
   if (seconds >= 1 && seconds <= std::numeric_limits<int>::max()) return static_cast<int>(seconds);
   throw UsageError(fmt::format("{} is \"{}\"; it must be at least a second, such as 90s", flag, text));
 }
@@ -64,11 +69,7 @@ int seconds_of_budget(const std::string& text, const std::string& flag) {
 SettingValue selection_of_splits() {
   auto value = text(&Experiment::splits, "`\"all\"`, `\"0,2-5\"` or `[0, 2, 3]`");
   value.read = [](Experiment& experiment, const nlohmann::json& json, const std::string& path) {
-    try {
-      experiment.splits = json.get<SplitSelection>();
-    } catch (const UsageError& error) {
-      throw UsageError(fmt::format("{}: {}", path, error.what()));
-    }
+    experiment.splits = with_prefix(path + ": ", [&] { return json.get<SplitSelection>(); });
   };
   return value;
 }
@@ -102,7 +103,7 @@ SettingValue word_list(Access access, Canonical canonical, std::string allowed) 
     std::invoke(access, experiment) = canonical(texts, path);
   };
   value.parse = [](const Texts& texts, const std::string&) {
-    const auto names = split_at_commas(texts.front());
+    const auto names = split(texts.front());
     return nlohmann::json(Texts(names.begin(), names.end()));
   };
   return value;
@@ -136,13 +137,7 @@ SettingValue max_flips() {
     experiment.max_flips.reset();
     if (!json.is_null()) read_as(experiment.max_flips.emplace(), json, path);
   };
-  value.parse = [](const Texts& texts, const std::string& flag) {
-    try {
-      return nlohmann::json(parse_probability(texts.front()));
-    } catch (const UsageError& error) {
-      throw UsageError(fmt::format("{}: {}", flag, error.what()));
-    }
-  };
+  value.parse = parse_share;
   value.check = [](const Experiment& experiment, const std::string& path) {
     const auto share = experiment.max_flips.value_or(0);
     if (share >= 0 && share <= 1) return;
@@ -182,7 +177,7 @@ SettingValue repeats() {
 
 SettingValue precision_of_auto() {
   auto value = plain(kPrecision, "SHARE", "between 0 and 1");
-  value.parse = [](const Texts& texts, const std::string&) { return nlohmann::json(parse_probability(texts.front())); };
+  value.parse = parse_share;
   value.check = [](const Experiment& experiment, const std::string& path) {
     const double precision = experiment.repeat.precision;
     if (precision > 0 && precision < 1) return;
@@ -213,7 +208,7 @@ SettingValue rates() {
   value.parse = [](const Texts& texts, const std::string& flag) {
     std::vector<double> rates;
     try {
-      for (const auto& word : split_at_commas(texts.front())) rates.push_back(parse_count(word));
+      for (const auto& word : split(texts.front())) rates.push_back(parse_count(word));
     } catch (const UsageError&) {
       throw UsageError(fmt::format("{} is \"{}\"; it must be a number of images per second, or a list such as 10,20,40",
                                    flag, texts.front()));
@@ -237,7 +232,7 @@ void apply_search(Experiment& experiment, const Texts& texts) {
 void apply_scenarios(Experiment& experiment, const Texts& texts) {
   const std::vector<std::string> known{"single-stream", "offline", "server"};
   std::vector<bool> named(known.size());
-  for (const auto& word : split_at_commas(texts.front())) {
+  for (const auto& word : split(texts.front())) {
     const auto found = std::find(known.begin(), known.end(), word);
     if (found == known.end()) {
       throw UsageError(
@@ -255,11 +250,7 @@ SettingValue schedules() {
   const auto known = [](const Texts& texts, const std::string& path) {
     if (texts.empty()) throw UsageError(fmt::format("{} is empty; name at least one schedule", path));
     for (auto text = texts.begin(); text != texts.end(); ++text) {
-      try {
-        parse_schedule(*text);
-      } catch (const UsageError& error) {
-        throw UsageError(fmt::format("experiment.{}", error.what()));  // which begins with the key
-      }
+      with_prefix("experiment.", [&] { parse_schedule(*text); });  // the error begins with the key
       if (std::find(texts.begin(), text, *text) != text) {
         throw UsageError(fmt::format("{} holds {} twice", path, *text));
       }

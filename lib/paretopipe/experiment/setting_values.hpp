@@ -88,14 +88,16 @@ SettingValue real_number(Access access, double max) {
   return value;
 }
 
-/// A number. Its flag may also be a share of 100 %: "10%" is 0.1.
+/// A number, of which one below 1 is a share. Its flag may also say that in percent: "10%" is 0.1.
 template <class Access>
 SettingValue share_or_number(Access access, double max) {
   auto value = real_number(access, max);
   value.parse = [](const auto& texts, const auto& flag) {
     const std::string& text = texts.front();
     if (!text.ends_with('%')) return parse_amount(text, flag);
-    return nlohmann::json(parse_amount(text.substr(0, text.size() - 1), flag).template get<double>() / 100);
+    const double percent = parse_amount(text.substr(0, text.size() - 1), flag).template get<double>();
+    if (percent < 100) return nlohmann::json(percent / 100);
+    throw UsageError(fmt::format("{} is {}; a share must be below 100 %", flag, text));
   };
   return value;
 }
@@ -136,11 +138,8 @@ SettingValue word(Access access, Parse parse, std::string allowed) {
   value.read = [=](Experiment& experiment, const nlohmann::json& json, const std::string& path) {
     std::string text;
     read_as(text, json, path);
-    try {
-      std::invoke(access, experiment) = parse(text);
-    } catch (const UsageError& error) {
-      throw UsageError(fmt::format("experiment.{}", error.what()));  // which begins with the key
-    }
+    // The error begins with the key.
+    std::invoke(access, experiment) = with_prefix("experiment.", [&] { return parse(text); });
   };
   value.parse = parse_text;
   return value;

@@ -127,11 +127,9 @@ void check_partitions(const Experiment& experiment) {
   bool all = partitions.empty() && experiment.stages > 2;
   for (const auto& text : partitions) {
     check_text("partitions", text);
-    try {
-      if (std::holds_alternative<AllPartitions>(parse_partition(text, experiment.stages))) all = true;
-    } catch (const UsageError& error) {
-      throw UsageError(fmt::format("experiment.partitions: {}", error.what()));
-    }
+    const auto parsed =
+        with_prefix("experiment.partitions: ", [&] { return parse_partition(text, experiment.stages); });
+    if (std::holds_alternative<AllPartitions>(parsed)) all = true;
   }
   if (experiment.max_partitions > 0 && !all) {
     throw UsageError("experiment.max_partitions chooses among all partitions, but partitions does not hold \"all\"");
@@ -163,11 +161,7 @@ void check_codec_inputs(const Experiment& experiment) {
 void check_baselines(const std::vector<std::string>& baselines) {
   for (auto baseline = baselines.begin(); baseline != baselines.end(); ++baseline) {
     check_text("baselines", *baseline);
-    try {
-      parse_baseline(*baseline);
-    } catch (const UsageError& error) {
-      throw UsageError(fmt::format("experiment.baselines: {}", error.what()));
-    }
+    with_prefix("experiment.baselines: ", [&] { parse_baseline(*baseline); });
     if (std::find(baselines.begin(), baseline, *baseline) != baseline) {
       throw UsageError(fmt::format("experiment.baselines names \"{}\" twice", *baseline));
     }
@@ -296,11 +290,7 @@ void check_training(const Experiment& experiment) {
 void check_data(const Experiment& experiment) {
   check_text("data", experiment.data);
   check_text("labels", experiment.labels);
-  try {
-    check_data_choice(experiment.data, experiment.labels);
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("experiment.data is {}", error.what()));
-  }
+  with_prefix("experiment.data is ", [&] { check_data_choice(experiment.data, experiment.labels); });
 }
 
 void check_weights(const Experiment& experiment) {
@@ -319,11 +309,8 @@ void check_cpus(const std::vector<std::string>& cpus, int stages, const std::vec
         "experiment.cpus holds {} list(s); it must hold one for each of the {} stages, or none", cpus.size(), stages));
   }
   for (std::size_t stage = 0; stage < cpus.size(); ++stage) {
-    try {
-      if (on.empty() || !cpus[stage].empty()) host::parse_cpu_list(cpus[stage]);
-    } catch (const UsageError& error) {
-      throw UsageError(fmt::format("experiment.cpus[{}]: {}", stage, error.what()));
-    }
+    if (!on.empty() && cpus[stage].empty()) continue;
+    with_prefix(fmt::format("experiment.cpus[{}]: ", stage), [&] { host::parse_cpu_list(cpus[stage]); });
   }
 }
 

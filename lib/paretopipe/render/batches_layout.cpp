@@ -100,15 +100,13 @@ class PhaseRows {
 };
 
 std::string rows_of(const record::TrialRecord& record, int columns, bool own_clocks) {
-  try {
+  return with_prefix(record::printable(record.trial.label()) + ": ", [&] {
     std::string text;
     if (record.single_stream)
       text += PhaseRows(record, *record.single_stream, columns, own_clocks).text("single_stream");
     if (record.offline) text += PhaseRows(record, *record.offline, columns, own_clocks).text("offline");
     return text;
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{}: {}", record::printable(record.trial.label()), error.what()));
-  }
+  });
 }
 
 }  // namespace

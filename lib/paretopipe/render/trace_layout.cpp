@@ -156,11 +156,8 @@ Export export_trace(std::span<const record::TrialRecord> records) {
   const auto name =
       fmt::format("{}_split_{}_repetition_{}_{}.trace.json", record::file_name(trial.model).substr(0, kModelCharacters),
                   record::file_name(record::cut_name(trial)), trial.repetition + 1, trial.id().substr(0, 8));
-  try {
-    return {{{name, trace_of(record)}}, {}};
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{}: {}", record::printable(trial.label()), error.what()));
-  }
+  const auto trace = with_prefix(record::printable(trial.label()) + ": ", [&] { return trace_of(record); });
+  return {{{name, trace}}, {}};
 }
 
 }  // namespace paretopipe::render

@@ -171,6 +171,18 @@ TEST_CASE("what devices decide is not said again", "[device]") {
   CHECK(refusal_with(more_threads, with_threads) == kNothing);
 }
 
+TEST_CASE("a device's address is a number, for its own name may be its loopback's", "[device]") {
+  const auto with_address = [](const std::string& address) {
+    return R"({"pi": {"ssh": "pi", "address": ")" + address + "\"}}";
+  };
+  for (const auto* address : {"10.0.0.7", "fd00::7", "fe80::1%eth0"}) {
+    CHECK_NOTHROW(devices_from_json(json::parse(with_address(address))));
+  }
+  for (const auto* address : {"pi.local", "10.0.0", "10.0.0.7:5000"}) {
+    CHECK(file_refusal(with_address(address).c_str()).find("devices.pi.address is") != std::string::npos);
+  }
+}
+
 TEST_CASE("a file that names devices leaves to them what they decide", "[device]") {
   auto experiment = experiment_from_json(json::parse(
       R"({"on": ["local", "pi", "local"], "task": "train", "data": "random", "partitions": ["1,19"],
@@ -188,6 +200,7 @@ TEST_CASE("this machine's CPUs are dealt out to its own stages only", "[device]"
   Experiment experiment;
   settle_devices(experiment, on);
   CHECK(assign_cpus(experiment, {0, 1, 2, 3}, on) == std::vector<std::string>{"0-3", "", "4-5", "0-3"});
+  CHECK(assign_cpus(experiment, {2, 3, 4, 5, 6, 7}, on) == std::vector<std::string>{"2-7", "", "4-5", "2-7"});
 }
 
 TEST_CASE("a device's threads are those of its stages, and part of the trial", "[device]") {

@@ -125,6 +125,7 @@ TEST_CASE("the schedule of rates, its warm-up and summed losses are part of a tr
   apply_flags(experiment, {{"lr_schedule", {"cosine"}}, {"lr_warmup", {"10%"}}});
   const auto cosine = plan_trials(experiment, {a_trained_model()}).front();
   CHECK(cosine.training->optimizer.warmup == 0.1);
+  CHECK_THROWS_AS(apply_flags(experiment, {{"lr_warmup", {"100%"}}}), UsageError);  // would be one update
   CHECK(contains(describe(*cosine.training), "cosine after 10 % warm-up"));
   experiment.training.loss_sum = true;
   const auto summed = plan_trials(experiment, {a_trained_model()}).front();

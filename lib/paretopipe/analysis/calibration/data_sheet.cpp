@@ -337,7 +337,7 @@ void from_json(const nlohmann::json& json, DataSheet& sheet) {
 
 DataSheet read_data_sheet(const std::filesystem::path& file) {
   const auto json = read_json(file);
-  return experiment::naming_file(file, [&] { return json.get<DataSheet>(); });
+  return with_prefix(file.string() + ": ", [&] { return json.get<DataSheet>(); });
 }
 
 }  // namespace paretopipe::calibration

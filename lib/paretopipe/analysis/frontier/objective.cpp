@@ -145,7 +145,7 @@ bool Constraint::holds(double value) const {
 }
 
 bool Constraint::holds_for_codec(const experiment::Trial& trial) const {
-  return trial.all_local() || (trial.codec == codec) == (comparison == Comparison::equal);
+  return trial.all_local() || trial.data_parallel > 0 || (trial.codec == codec) == (comparison == Comparison::equal);
 }
 
 std::string Constraint::label() const {
@@ -178,11 +178,9 @@ Constraint parse_constraint(std::string_view text) {
         "\"{}\" is not a constraint; write it like \"latency_p95 < 80ms\", \"throughput >= 100\" or \"codec = sort8\"",
         text));
   }
-  try {
+  return with_prefix(fmt::format("in the constraint \"{}\": ", text), [&] {
     return make_constraint(trimmed(text.substr(0, at)), *sign, trimmed(rest.substr(sign->text.size())));
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("in the constraint \"{}\": {}", text, error.what()));
-  }
+  });
 }
 
 std::vector<Constraint> parse_constraints(const std::vector<std::string>& texts) {
@@ -216,11 +214,9 @@ std::vector<std::optional<double>> parse_reference(const std::vector<std::string
     const auto name = std::string_view(text).substr(0, equals);
     const auto objective = find_objective(name, objectives, text);
     if (reference[objective]) throw UsageError(fmt::format("the reference of {} is given twice", name));
-    try {
-      reference[objective] = parse_value(std::string_view(text).substr(equals + 1), objectives[objective].metric->unit);
-    } catch (const UsageError& error) {
-      throw UsageError(fmt::format("in the reference \"{}\": {}", text, error.what()));
-    }
+    reference[objective] = with_prefix(fmt::format("in the reference \"{}\": ", text), [&] {
+      return parse_value(std::string_view(text).substr(equals + 1), objectives[objective].metric->unit);
+    });
   }
   return reference;
 }

@@ -216,7 +216,7 @@ void from_json(const nlohmann::json& json, Profile& profile) {
 
 Profile load_profile(const std::filesystem::path& file) {
   const auto json = experiment::read_json_file(file, "profile");
-  return experiment::naming_file(file, [&] { return json.get<Profile>(); });
+  return with_prefix(file.string() + ": ", [&] { return json.get<Profile>(); });
 }
 
 std::string difference(const Profile& one, const Profile& other) {

@@ -258,15 +258,10 @@ void add_parts(Container& container) {
   check_kind(parts);
   check_text_sizes(parts);
   for (const auto& [name, part] : parts) {
-    try {
-      if (is_text(name)) {
-        add_text(name, parts, container);
-      } else {
-        check_numbers(*part.entry, *container.file);
-      }
-    } catch (const UsageError& error) {
-      throw UsageError(fmt::format("its {}: {}", files::in_quotes(name), error.what()));
-    }
+    with_prefix(fmt::format("its {}: ", files::in_quotes(name)), [&, &name = name, &part = part] {
+      if (is_text(name)) return add_text(name, parts, container);
+      check_numbers(*part.entry, *container.file);
+    });
   }
 }
 

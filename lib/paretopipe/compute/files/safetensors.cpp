@@ -176,11 +176,7 @@ TensorMap read_safetensors(Bytes file) {
       check_metadata(entry);
       continue;
     }
-    try {
-      tensors.emplace(name, tensor_of(entry, parts));
-    } catch (const UsageError& error) {
-      throw UsageError(fmt::format("tensor {}: {}", in_quotes(name), error.what()));
-    }
+    with_prefix(fmt::format("tensor {}: ", in_quotes(name)), [&] { tensors.emplace(name, tensor_of(entry, parts)); });
   }
   check_cover(tensors, parts.data);
   return tensors;

@@ -132,11 +132,9 @@ void add(TensorMap& tensors, const PickleValue& key, const PickleValue& value, c
   if (tensor == nullptr) {
     throw UsageError(fmt::format("its {} is {}, not a tensor; {}", in_quotes(*name), kind_of(value), kHowToSave));
   }
-  try {
-    if (tensors.emplace(*name, archive.tensor_of(*tensor)).second) return;
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("tensor {}: {}", in_quotes(*name), error.what()));
-  }
+  const auto stored =
+      with_prefix(fmt::format("tensor {}: ", in_quotes(*name)), [&] { return archive.tensor_of(*tensor); });
+  if (tensors.emplace(*name, stored).second) return;
   throw UsageError(fmt::format("tensor {} stands twice in it", in_quotes(*name)));
 }
 

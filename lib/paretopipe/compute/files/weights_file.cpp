@@ -12,11 +12,7 @@ namespace {
 /// Reads the file's bytes with `reader`, whose errors then name the file.
 template <class Read>
 auto read_naming_file(std::string_view what, const std::filesystem::path& path, Bytes file, Read reader) {
-  try {
-    return reader(file);
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("read {} from {}: {}", what, path.string(), error.what()));
-  }
+  return with_prefix(fmt::format("read {} from {}: ", what, path.string()), [&] { return reader(file); });
 }
 
 /// What PyTorch wrote before 1.6, and what pickle.dump writes.

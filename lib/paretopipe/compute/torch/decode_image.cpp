@@ -42,11 +42,7 @@ DecodedImage decode_jpeg(std::span<const std::byte> file) {
 
 DecodedImage decode_image(const std::filesystem::path& file) {
   const files::MappedFile mapped(file);
-  try {
-    return decode(mapped.bytes());
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("read an image from {}: {}", file.string(), error.what()));
-  }
+  return with_prefix(fmt::format("read an image from {}: ", file.string()), [&] { return decode(mapped.bytes()); });
 }
 
 }  // namespace paretopipe::compute

@@ -33,11 +33,7 @@ void check_takes_tokens(const Sample& sample, const stage::ModelRequest& request
 
 /// Checks the request without reading any file.
 void check_kind(const Sample& sample, const stage::ModelRequest& request) {
-  try {
-    experiment::check_data_choice(request.data, request.labels);
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("the data are {}", error.what()));
-  }
+  with_prefix("the data are ", [&] { experiment::check_data_choice(request.data, request.labels); });
   const auto kind = experiment::parse_data(request.data).kind;
   if (kind == "tokens") check_takes_tokens(sample, request);
   if (kind != "tokens" && kind != "tensor" && kind != kRandom) check_takes_images(sample, request);
