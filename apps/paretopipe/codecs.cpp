@@ -213,7 +213,8 @@ void add_codecs(CLI::App& app, Command& chosen) {
   command->add_option("model", options->model, "The model whose activation is encoded; without it, codecs are listed");
   add_setting_flags(*command, options->sweep.settings,
                     "splits stages partitions codec codec_input batch batches warmup input cuts max_crossing "
-                    "num_classes weights data seed compute dtype memory_format threads_per_stage cpus");
+                    "num_classes weights data seed compute dtype memory_format threads_per_stage cpus",
+                    {{"splits", kCutNeeded}, {"batches", "16"}, {"codec", "each codec"}});
   add_format_option(*command, options->format, {"table", "json"});
   command->callback([options, &chosen] { chosen = [options] { return run_codecs(*options); }; });
 }

@@ -15,7 +15,7 @@ namespace paretopipe::cli {
 using Command = std::function<ExitCode()>;
 
 // Each of these adds a subcommand to the command line, and sets `chosen` to what is to be run if the user chooses it.
-// The records of `calibrate`, `run` and `sweep` contain `command_line`.
+// The records of `sweep` and the data sheet of `calibrate` contain `command_line`.
 
 void add_calibrate(CLI::App& app, Command& chosen, std::vector<std::string> command_line);
 void add_codecs(CLI::App& app, Command& chosen);
@@ -30,10 +30,10 @@ void add_models(CLI::App& app, Command& chosen);
 void add_net(CLI::App& app, Command& chosen);
 void add_plot(CLI::App& app, Command& chosen);
 void add_predict(CLI::App& app, Command& chosen);
-void add_profile(CLI::App& app, Command& chosen, std::vector<std::string> command_line);
+void add_profile(CLI::App& app, Command& chosen);
 void add_report(CLI::App& app, Command& chosen);
-void add_run(CLI::App& app, Command& chosen, std::vector<std::string> command_line);
+void add_run(CLI::App& app, Command& chosen);
 void add_sweep(CLI::App& app, Command& chosen, std::vector<std::string> command_line);
-void add_train(CLI::App& app, Command& chosen, std::vector<std::string> command_line);
+void add_train(CLI::App& app, Command& chosen);
 
 }  // namespace paretopipe::cli

@@ -52,7 +52,7 @@ ExitCode run_explain(const ExplainOptions& options) {
   std::set<std::string> ids;
   for (const auto& record : wanted) ids.insert(record.trial.id());
   const auto groups = diagnosis::diagnose(set.records, ids);
-  const auto predictions = predict::verify_all(load_profiles(options.profiles, options.path), wanted);
+  const auto predictions = predict::verify_all(load_profiles(options.profiles, options.path, options.out), wanted);
   deliver(render_explanation(groups, predictions, options), options.out);
   return any_diagnosis(groups) ? ExitCode::success : ExitCode::negative;
 }

@@ -73,8 +73,10 @@ void add_frontier(CLI::App& app, Command& chosen) {
   auto* command = app.add_subcommand("frontier", "Show the splits that nothing beats");
   const auto options = std::make_shared<FrontierOptions>();
   command->add_option("path", options->path, "Results folder, or a records file")->required();
-  add_repeatable(*command, "--objective", options->objectives, "METRIC",
-                 "Metric[:min|max]; repeatable (latency_p50 and throughput; where one was not measured, payload)");
+  add_repeatable(
+      *command, "--objective", options->objectives, "METRIC",
+      "Metric[:min|max]; repeatable (latency_p50 and throughput; where one was not measured, payload; of training, "
+      "step_time and peak_memory)");
   add_repeatable(*command, "--where", options->constraints, "CONSTRAINT",
                  "Only splits that keep it: 'latency_p95 < 80ms', 'codec = sort8'; repeatable");
   add_repeatable(*command, "--reference", options->reference, "METRIC=VALUE",

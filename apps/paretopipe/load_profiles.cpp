@@ -16,13 +16,16 @@ void add_profiles_option(CLI::App& command, std::vector<std::string>& profiles) 
                  "(profile.json beside the records, if there is one)");
 }
 
-std::vector<predict::Profile> load_profiles(const std::vector<std::string>& files,
-                                            const std::filesystem::path& records) {
-  std::vector<predict::Profile> profiles;
-  for (const auto& file : files) profiles.push_back(predict::load_profile(file));
+std::vector<predict::Profile> load_profiles(std::vector<std::string> files, const std::filesystem::path& records,
+                                            const std::filesystem::path& out) {
   std::error_code unknown;
   const auto beside = profile_beside(records);
-  if (profiles.empty() && std::filesystem::exists(beside, unknown)) profiles.push_back(predict::load_profile(beside));
+  if (files.empty() && std::filesystem::exists(beside, unknown)) files.push_back(beside);
+  std::vector<predict::Profile> profiles;
+  for (const auto& file : files) {
+    check_not_replaced(file, out);
+    profiles.push_back(predict::load_profile(file));
+  }
   return profiles;
 }
 

@@ -70,9 +70,9 @@ ExitCode run(int argc, char** argv) {
   cli::add_models(app, chosen);
   cli::add_codecs(app, chosen);
   cli::add_sweep(app, chosen, {argv, argv + argc});
-  cli::add_run(app, chosen, {argv, argv + argc});
-  cli::add_train(app, chosen, {argv, argv + argc});
-  cli::add_profile(app, chosen, {argv, argv + argc});
+  cli::add_run(app, chosen);
+  cli::add_train(app, chosen);
+  cli::add_profile(app, chosen);
   cli::add_predict(app, chosen);
   cli::add_frontier(app, chosen);
   cli::add_explain(app, chosen);

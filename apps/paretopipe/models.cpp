@@ -62,6 +62,18 @@ void print_model(const experiment::ModelDescription& model, const std::string& t
              last < 1 ? "A single block leaves no cut." : fmt::format("Every k from 1 to {} is a cut.", last));
 }
 
+/// What is asked only to see what training takes.
+const std::set<std::string> kOfTraining{"splits",   "partitions", "stages",   "micro_batches",
+                                        "schedule", "optimizer",  "momentum", "recompute"};
+
+/// Throws UsageError, which says `why`, if a flag of one of the settings `keys` was given; any flag if there are none.
+void refuse_any_of(const std::set<std::string>& keys, const ModelsOptions& options, std::string_view why) {
+  for (const auto& setting : experiment::settings()) {
+    if (!options.settings.contains(setting.key) || (!keys.empty() && !keys.contains(setting.key))) continue;
+    throw UsageError(fmt::format("{} {}", setting.flag, why));
+  }
+}
+
 stage::ModelRequest request_of(const ModelsOptions& options) {
   experiment::Experiment experiment;
   experiment.models = {options.model};
@@ -70,9 +82,7 @@ stage::ModelRequest request_of(const ModelsOptions& options) {
   if (experiment.batch.size() > 1) throw UsageError("--batch is a list; a model is described at one batch");
   experiment::check_archive_settings(experiment.models, experiment.input, experiment.cuts, experiment.max_crossing);
   const bool trained = experiment.task == experiment::Task::train;
-  if (!trained && (options.settings.contains("splits") || options.settings.contains("partitions"))) {
-    throw UsageError("cuts are named to see what training takes on each side of them; add --task train");
-  }
+  if (!trained) refuse_any_of(kOfTraining, options, "tells how much memory training takes; add --task train");
   auto source = experiment::find_source(options.model, experiment.input, experiment.cuts, experiment.max_crossing);
   if (source.archive) source.archive->trained = trained;
   return {.model = source.archive ? source.file.string() : source.name,
@@ -180,10 +190,7 @@ void show_training(const ModelsOptions& options, experiment::ModelDescription mo
 ExitCode run_models(const ModelsOptions& options) {
   const auto program = launch::find_stage_program();
   if (options.model.empty()) {
-    for (const auto& setting : experiment::settings()) {
-      if (!options.settings.contains(setting.key)) continue;
-      throw UsageError(fmt::format("{} is about one model; name it", setting.flag));
-    }
+    refuse_any_of({}, options, "is about one model; name it");
     const auto models = run::list_models(program);
     if (options.format == "json") {
       fmt::print("{}", render::json_text(nlohmann::json(models)));

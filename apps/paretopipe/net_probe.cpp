@@ -99,7 +99,12 @@ ExitCode run_probe(const NetProbeOptions& options) {
   if (options.server.empty() == options.listen.empty()) {
     throw UsageError("either name the host to probe, as in 192.168.1.7:5000, or --listen on this one for its probe");
   }
-  if (!options.listen.empty()) return serve(options);
+  if (!options.listen.empty()) {
+    if (!options.profile_out.empty()) {
+      throw UsageError("--profile-out is for the host that probes; the one that listens measures nothing");
+    }
+    return serve(options);
+  }
   const auto server = shaping::parse_endpoint(options.server);
   const auto probe = shaping::probe_host(server, probe_options(options));
   const auto profile = suggest_profile(probe, fmt::format("measured by `paretopipe net probe {}`", options.server));

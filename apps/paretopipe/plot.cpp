@@ -149,7 +149,9 @@ void add_plot(CLI::App& app, Command& chosen) {
     command->add_option(flag, values, meaning)->type_name(type)->allow_extra_args(false);  // one a flag; repeatable
   };
   add("--objective", options->objectives,
-      "Metric[:min|max], x then y (latency_p50 and throughput; where one was not measured, payload)", "METRIC");
+      "Metric[:min|max], x then y (latency_p50 and throughput; where one was not measured, payload; of training, "
+      "step_time and peak_memory)",
+      "METRIC");
   add("--model", options->models, "Only this model; repeatable", "NAME");
   add("--network", options->networks, "Only this network; repeatable", "NAME");
   add("--batch", options->batches, "Only this batch; repeatable", "N");

@@ -204,10 +204,12 @@ void add_predict(CLI::App& app, Command& chosen) {
   command->add_option(
       "--fit", options->fit,
       "Fit what the pipeline adds to the profiles to the trials in this results folder, or records file");
-  command->add_option("--check", options->check,
-                      "Hold the profiles against this results folder, or records file, instead");
+  auto* check =
+      command->add_option("--check", options->check,
+                          "Compare the profiles with this results folder, or records file, instead of predicting");
   command->add_option("--within", options->within, "With --check: median error up to which the profiles hold")
       ->type_name("SHARE")
+      ->needs(check)
       ->capture_default_str();
   add_format_option(*command, options->format, {"table", "csv", "json", kPage});
   add_out_option(*command, options->out);

@@ -1,4 +1,5 @@
 #include <paretopipe/core/text.hpp>
+#include <paretopipe/render/output.hpp>
 #include <paretopipe/run/profile_devices.hpp>
 
 #include <memory>
@@ -29,6 +30,7 @@ ExitCode run_profile(const ProfileOptions& options) {
   for (const std::filesystem::path read : {experiment.models.front(), experiment.weights}) {
     check_not_replaced(read, options.out);
   }
+  render::check_target(options.out);
   const auto inputs = run::find_inputs(experiment);
   const launch::InterruptGuard interrupt;
   run::PipelineExecutor executor(executor_options(options.sweep, experiment, inputs, interrupt));
@@ -42,9 +44,8 @@ ExitCode run_profile(const ProfileOptions& options) {
 
 }  // namespace
 
-void add_profile(CLI::App& app, Command& chosen, std::vector<std::string> command_line) {
+void add_profile(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<ProfileOptions>();
-  options->sweep.command_line = std::move(command_line);
   auto* command = app.add_subcommand("profile", "Time every run of a model's blocks on each device, to predict from");
   add_setting_flags(*command, options->sweep.settings,
                     "models input cuts max_crossing num_classes weights stages codec batch seed compute dtype "

@@ -31,11 +31,12 @@ struct ReportOptions {
 
 /// The requested data sheet, or else the one beside the records, if there is one.
 std::optional<calibration::DataSheet> find_data_sheet(const ReportOptions& options) {
-  if (options.calibration) return calibration::read_data_sheet(*options.calibration);
   const auto beside = record::records_file(options.path).parent_path() / kDataSheetName;
   std::error_code unknown;  // reading tells more
-  if (!std::filesystem::exists(beside, unknown)) return std::nullopt;
-  return calibration::read_data_sheet(beside);
+  if (!options.calibration && !std::filesystem::exists(beside, unknown)) return std::nullopt;
+  const auto file = options.calibration ? std::filesystem::path(*options.calibration) : beside;
+  check_not_replaced(file, options.out);
+  return calibration::read_data_sheet(file);
 }
 
 ExitCode run_report(const ReportOptions& options) {
@@ -49,7 +50,7 @@ ExitCode run_report(const ReportOptions& options) {
   const page::Supplement supplement{
       .replaced = set.replaced,
       .data_sheet = find_data_sheet(options),
-      .predictions = predict::verify_all(load_profiles(options.profiles, options.path), set.records)};
+      .predictions = predict::verify_all(load_profiles(options.profiles, options.path, options.out), set.records)};
   render::write_file(options.out, page::render_page(page::make_page_data(set.records, supplement)));
   print_notice("{}: open it in a browser\n", options.out);
   return ExitCode::success;

@@ -109,7 +109,7 @@ void print_way(const record::TrialRecord& record) {
   for (std::size_t i = 0; i < record.stages.size(); ++i) {
     const auto& blocks = record.stages[i].blocks;
     fmt::print("stage {}{}: {}", i, where(trial, i),
-               blocks.empty() ? "no block" : fmt::format("blocks {} to {}", blocks.begin, blocks.end - 1));
+               blocks.empty() ? "no block" : fmt::format("blocks {} to {}", blocks.begin + 1, blocks.end));
     if (i < record.links.size()) {
       const auto& link = record.links[i];
       fmt::print(", then {} over TCP to stage {}", format_bytes(static_cast<double>(link.payload_bytes)), link.to);
@@ -162,14 +162,14 @@ void add_options(CLI::App& command, RunOptions& options) {
   add_setting_flags(
       command, options.sweep.settings,
       "splits stages partitions cuts max_crossing num_classes weights labels seed compute dtype memory_format "
-      "threads_per_stage compute_devices cpus on devices placement device_profiles trial_timeout_s");
+      "threads_per_stage compute_devices cpus on devices placement device_profiles trial_timeout_s",
+      {{"splits", kCutNeeded}});
 }
 
 }  // namespace
 
-void add_run(CLI::App& app, Command& chosen, std::vector<std::string> command_line) {
+void add_run(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<RunOptions>();
-  options->sweep.command_line = std::move(command_line);
   auto* command = app.add_subcommand("run", "Push one batch through a split model, and write what comes out");
   add_options(*command, *options);
   command->callback([options, &chosen] { chosen = [options] { return run_run(*options); }; });

@@ -212,6 +212,14 @@ void print_interruption(bool resumed, const run::SweepCounts& counts, const std:
   }
 }
 
+/// The sweep itself will not begin with them.
+void warn_of_records(const std::filesystem::path& file, const SweepOptions& options) {
+  std::error_code unknown;
+  const auto size = std::filesystem::file_size(file, unknown);
+  if (options.resume || unknown || size == 0) return;
+  print_notice("warning: {} has records already; the sweep needs --resume, or another folder (--out)\n", file.string());
+}
+
 ExitCode run_sweep_command(const SweepOptions& options) {
   const auto experiment = experiment_of(options);
   check_shard(options, experiment);
@@ -233,6 +241,7 @@ ExitCode run_sweep_command(const SweepOptions& options) {
   guide.check(plan);
   const bool not_all = experiment.repeat.adaptive || guide.wanted();
   if (options.dry_run) {
+    warn_of_records(sides.file(), options);
     print_plan(run::remaining_trials(plan, sides.known(options.resume)), plan.size(), models, folder, experiment,
                sides.two(), not_all);
     return ExitCode::success;

@@ -24,25 +24,28 @@ namespace paretopipe::cli {
 namespace {
 
 /// The setting's meaning without Markdown, and its default.
-std::string help_of(const experiment::Setting& setting) {
+std::string help_of(const experiment::Setting& setting, const Defaults& defaults) {
   auto meaning = setting.meaning;
   std::erase(meaning, '`');
-  if (setting.value.kind == experiment::FlagKind::off) return fmt::format("Not this: {}", meaning);
+  if (setting.value.kind == experiment::FlagKind::off) return fmt::format("Turn this off: {}", meaning);
   const auto* often = setting.value.kind == experiment::FlagKind::repeated ? "; may be given several times" : "";
-  return fmt::format("{}{} ({})", meaning, often, experiment::default_of(setting));
+  const auto own = defaults.find(setting.key);
+  return fmt::format("{}{} ({})", meaning, often,
+                     own == defaults.end() ? experiment::default_of(setting) : own->second);
 }
 
-void add_setting_flag(CLI::App& command, experiment::GivenFlags& given, const experiment::Setting& setting) {
+void add_setting_flag(CLI::App& command, experiment::GivenFlags& given, const experiment::Setting& setting,
+                      const std::string& help) {
   const auto names = setting.alias.empty() ? setting.flag : setting.flag + "," + setting.alias;
   const auto take = [&given, key = setting.key](const std::vector<std::string>& texts) { given[key] = texts; };
   if (setting.value.kind == experiment::FlagKind::off || setting.value.kind == experiment::FlagKind::on) {
     command
         .add_flag_callback(
-            names, [take] { take({""}); }, help_of(setting))
+            names, [take] { take({""}); }, help)
         ->group(setting.heading);
     return;
   }
-  auto* option = command.add_option_function<std::vector<std::string>>(names, take, help_of(setting))
+  auto* option = command.add_option_function<std::vector<std::string>>(names, take, help)
                      ->type_name(setting.value.type)
                      ->group(setting.heading);
   if (setting.value.kind == experiment::FlagKind::repeated) {
@@ -54,12 +57,13 @@ void add_setting_flag(CLI::App& command, experiment::GivenFlags& given, const ex
 
 }  // namespace
 
-void add_setting_flags(CLI::App& command, experiment::GivenFlags& given, const std::string& keys) {
+void add_setting_flags(CLI::App& command, experiment::GivenFlags& given, const std::string& keys,
+                       const Defaults& defaults) {
   std::istringstream words(keys);
   const std::set<std::string> chosen(std::istream_iterator<std::string>(words), {});
   for (const auto& setting : experiment::settings()) {
     const bool wanted = keys.empty() || chosen.contains(setting.key);
-    if (wanted && !setting.flag.empty()) add_setting_flag(command, given, setting);
+    if (wanted && !setting.flag.empty()) add_setting_flag(command, given, setting, help_of(setting, defaults));
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include <deque>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,9 +36,16 @@ struct SweepOptions {
   std::vector<std::string> command_line;
 };
 
+/// What a flag's help says of its default, by the setting's key, where a command has another default than a sweep.
+using Defaults = std::map<std::string, std::string>;
+
+/// Of commands that refuse to choose a cut.
+inline constexpr const char* kCutNeeded = "required, or --partitions";
+
 /// Adds the flags of the settings with these keys, which are separated by blanks, or of all settings, in the order of
 /// the table. Parsing the command line fills `given`, which must outlive the command.
-void add_setting_flags(CLI::App& command, experiment::GivenFlags& given, const std::string& keys = "");
+void add_setting_flags(CLI::App& command, experiment::GivenFlags& given, const std::string& keys = "",
+                       const Defaults& defaults = {});
 
 /// Adds the flags of `sweep`, which fill `options` when the command line is parsed.
 void add_sweep_options(CLI::App& command, SweepOptions& options);

@@ -216,11 +216,11 @@ constexpr const char* kTrainHelp =
 
 }  // namespace
 
-void add_train(CLI::App& app, Command& chosen, std::vector<std::string> command_line) {
+void add_train(CLI::App& app, Command& chosen) {
   auto* command = app.add_subcommand("train", "Train a model over a pipeline of stages, and save its weights");
   const auto options = std::make_shared<TrainOptions>();
-  options->sweep.command_line = std::move(command_line);
-  add_setting_flags(*command, options->sweep.settings, kTrainSettings);
+  add_setting_flags(*command, options->sweep.settings, kTrainSettings,
+                    {{"splits", kCutNeeded}, {"labels", "the data set's own"}});
   command->add_option("--epochs", options->epochs, "How often every sample is learned from")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
@@ -234,7 +234,7 @@ void add_train(CLI::App& app, Command& chosen, std::vector<std::string> command_
                    "Where the weights go after every epoch: .pth or .pt as torch.save writes it, or .safetensors")
       ->type_name("FILE");
   command->add_flag("--codec-only", options->codec_only,
-                    "Do not first train without a lossy codec, to show what it costs in accuracy");
+                    "Leave out the training without the codec that shows what a lossy codec costs in accuracy");
   command->footer(kTrainHelp);
   command->callback([options, &chosen] { chosen = [options] { return run_train(*options); }; });
 }

@@ -108,6 +108,15 @@ inline void check_refused(const Shell& shell, const Words& command, const std::v
   }
 }
 
+/// Writes a page by this command. Skips the test case where the driver was built without the charting library, which it
+/// must say.
+inline void write_page(const Shell& shell, const Words& command) {
+  const auto outcome = shell.run(command);
+  if (outcome.exit_code == 3 && contains(outcome.errors, "scripts/fetch-echarts")) support::skip(outcome.errors);
+  INFO(outcome.errors);
+  REQUIRE(outcome.exit_code == 0);
+}
+
 /// On inputs that need no data set, into the folder `out`. Nothing is measured again: how busy the machine is must
 /// decide no test.
 inline Words sweep_of(const std::string& model) {

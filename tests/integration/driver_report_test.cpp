@@ -9,23 +9,14 @@ using namespace paretopipe::testing;
 
 namespace {
 
-/// Skips the test case where the driver was built without the charting library, which it must say.
-void need_charts() {
-  const auto outcome = swept().run("report out -o needed.html");
-  if (outcome.exit_code != 3) return;
-  CHECK(contains(outcome.errors, "scripts/fetch-echarts"));
-  support::skip(outcome.errors);
-}
-
 std::string page_of(const Shell& shell, const std::string& more = "") {
-  shell.run(0, "report out -o page.html " + more);
+  write_page(shell, "report out -o page.html " + more);
   return shell.text("page.html");
 }
 
 }  // namespace
 
 TEST_CASE("report writes one page with all splits of the sweep", "[needs:charts]") {
-  need_charts();
   const auto page = page_of(swept());
   CHECK(page.starts_with("<!doctype html>"));
   CHECK(contains(page, "\"label\":\"3/3 all local\""));
@@ -33,7 +24,7 @@ TEST_CASE("report writes one page with all splits of the sweep", "[needs:charts]
 }
 
 TEST_CASE("the same records make the same page and the same plot", "[needs:charts]") {
-  need_charts();
+  write_page(swept(), "report out -o needed.html");
   for (const std::string command : {"plot", "report"}) {
     const auto made = [&] {
       std::filesystem::remove(swept().folder() / "made.svg");
@@ -76,7 +67,7 @@ TEST_CASE("what plot cannot draw is refused before anything is read") {
 }
 
 TEST_CASE("records that are missing, damaged or none make neither page nor plot", "[needs:charts]") {
-  need_charts();
+  write_page(swept(), "report out -o needed.html");
   const Shell shell;
   shell.write("damaged.jsonl", "{\"schema\": 1}\n");
   shell.write("empty.jsonl", "");
@@ -87,7 +78,6 @@ TEST_CASE("records that are missing, damaged or none make neither page nor plot"
 }
 
 TEST_CASE("a data sheet is shown: the one that is named, else the one beside the records", "[needs:charts]") {
-  need_charts();
   const SweptShell shell;
   // How far off this machine is decides nothing here.
   REQUIRE(shell.run("calibrate --quick --format json --out sheet.json").exit_code <= 1);
@@ -101,7 +91,7 @@ TEST_CASE("a data sheet is shown: the one that is named, else the one beside the
 
 TEST_CASE("a data sheet that is missing, damaged or of a later release is refused, and no page is written",
           "[needs:charts]") {
-  need_charts();
+  write_page(swept(), "report out -o needed.html");
   const SweptShell shell;
   shell.write("damaged.json", "{\"schema\": 1, \"kind\": \"calibra");
   shell.write("later.json", "{\"schema\": 2, \"kind\": \"calibration\"}");
@@ -118,10 +108,10 @@ TEST_CASE("a data sheet that is missing, damaged or of a later release is refuse
   refused("--calibration out/records.jsonl", "records.jsonl", "line 2");
   shell.write("out/calibration.json", shell.text("damaged.json"));
   refused("", "calibration.json", "calibrate --format json");
+  check_refused(shell, "report out", {{"-o out/calibration.json", "is what is read, and would be lost"}});
 }
 
 TEST_CASE("a trial that was measured again is told on the page and by frontier, and counts once", "[needs:charts]") {
-  need_charts();
   const SweptShell shell;
   auto slow = shell.records().front();
   slow.status = record::Status::invalid;

@@ -20,6 +20,8 @@ TEST_CASE(
   CHECK(count(shell.records(), record::Status::ok) == kTrials);
   const auto before = support::read_file(shell.records_file());
   CHECK(contains(shell.run(2, kSweep).errors, "--resume"));
+  CHECK(contains(shell.run(0, kSweep + "--dry-run").errors, "has records already; the sweep needs --resume"));
+  CHECK(shell.run(0, kSweep + "--dry-run --resume").errors.empty());
   CHECK(contains(shell.run(0, kSweep + "--resume").output, "8 of 8 trials ok"));
   CHECK(contains(shell.run(kInstantSweep + "--warmup 1 --repeat 3 --resume --dry-run").output,
                  "4 trials would be run and written to out/records.jsonl; 8 of 12 are there already"));
@@ -60,6 +62,8 @@ TEST_CASE("a wrong request is answered by exit code 2 and the name of what is wr
                  {"models --input 3x4x4", "--input is about one model"},
                  {"models --dtype bfloat16", "--dtype is about one model"},
                  {"models perceptron", "perceptron"},
+                 {"models synthetic:1ms/4kB,1ms --split 1", "--split tells how much memory training takes"},
+                 {"models synthetic:1ms/4kB,1ms --schedule 1f1b", "--schedule tells how much memory training takes"},
                  {"models synthetic:1ms/4kB,1ms --batch -1", "--batch"},
                  {"frontier", "path"},
                  {"frontier nowhere", "nowhere"},
@@ -161,6 +165,16 @@ TEST_CASE("a dry run prints every trial of the plan and makes nothing") {
   check_contains(shell.run(0, kSweep + "--dry-run").output,
                  {"8 trials would be run", "split 0/3", "split 1/3", "split 2/3", "split 3/3"});
   CHECK(shell.files().empty());
+}
+
+TEST_CASE("the help of a flag tells the default of the command that has it") {
+  const Shell shell;
+  CHECK(contains(shell.run(0, "sweep --help").output, "(32)"));
+  const auto codecs = shell.run(0, "codecs --help").output;
+  check_contains(codecs, {"(16)", "(each codec)", "(required, or --partitions)"});
+  CHECK_FALSE(contains(codecs, "(32)"));
+  check_contains(shell.run(0, "train --help").output, {"(the data set's own)", "(required, or --partitions)"});
+  CHECK(contains(shell.run(0, "run --help").output, "(required, or --partitions)"));
 }
 
 TEST_CASE("what this machine lacks is exit code 3 and a sentence, and makes nothing") {

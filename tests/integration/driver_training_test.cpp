@@ -58,8 +58,6 @@ TEST_CASE("every split is trained with every schedule and micro-batch, checked, 
   for (const auto& one : explained["groups"][0]["configurations"]) CHECK(one.at("reached") > 0);
   check_contains(shell.run(0, "compare out out").output, {"step_time", "training_throughput", "peak_memory"});
   check_contains(shell.run(0, "explain out --split 1 --format markdown").output, {"| a step", "| forward"});
-  shell.run(0, "report out --out report.html");
-  CHECK(shell.has("report.html"));
   export_in(shell, {"trials", "stages"});
   CHECK(contains(shell.text("exported/trials.csv"), "pipedream"));
   const auto stages = shell.text("exported/stages.csv");
@@ -202,7 +200,13 @@ TEST_CASE("replicas are trained beside the cuts, checked, compared with, and exp
                                                       "Replicas on as many devices", "One device that trains alone"});
   export_in(shell, {"trials"});
   CHECK(contains(shell.text("exported/trials.csv"), "data-parallel"));
-  shell.run(0, "report out --out report.html");
+}
+
+TEST_CASE("a page shows what was trained, replicas among it", "[needs:charts]") {
+  const Shell shell;
+  shell.run(0, kTrain + "--split 1 --baseline single --baseline data-parallel --schedule 1f1b");
+  write_page(shell, "report out --out page.html");
+  check_contains(shell.text("page.html"), {"1 1f1b/2", "data-parallel on 2 devices"});
 }
 
 TEST_CASE("a replica that is killed or diverges fails its trial in a sentence, and nothing stays") {

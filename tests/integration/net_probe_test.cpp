@@ -108,6 +108,7 @@ TEST_CASE("a wrong request about networks is a sentence", "[net]") {
                  {"clear --interface -x", "interface"},
                  {"keep-lease", "for `paretopipe net apply` alone"},
                  {"probe", "--listen"},
+                 {"probe --listen 127.0.0.1:0 --profile-out wifi.json", "is for the host that probes"},
                  {"probe somewhere", "is not an address with a port"},
                  {"probe 127.0.0.1:1 --for 1h", "no unit of time"},
                  {"probe 127.0.0.1:1 --keep", "--listen"}});
