@@ -8,6 +8,9 @@
 #include <paretopipe/run/prepare_sweep.hpp>
 #include <paretopipe/run/unsplit_models.hpp>
 
+#include <set>
+#include <string_view>
+
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 

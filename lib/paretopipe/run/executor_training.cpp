@@ -41,7 +41,8 @@ record::TrialRecord PipelineExecutor::run_training(const experiment::Trial& tria
     const auto& answer = prepare_to_train(trial, phase);
     auto failure = EmulatedDevices::too_small_for(trial, answer.description);
     if (!failure) failure = verify_training(trial, answer, evidence);
-    return failure ? failure : train(trial, answer, evidence);
+    if (!failure) train(trial, answer, evidence);
+    return failure;
   });
   return finish_training_record(trial, std::move(evidence));
 }
@@ -116,18 +117,16 @@ const TrainingAnswer& PipelineExecutor::ensure_training_known(const experiment::
   return answer;
 }
 
-std::optional<record::Failure> PipelineExecutor::train(const experiment::Trial& trial, const TrainingAnswer& answer,
-                                                       TrainingEvidence& evidence) {
+void PipelineExecutor::train(const experiment::Trial& trial, const TrainingAnswer& answer, TrainingEvidence& evidence) {
   network_->begin_trial();
   auto network = applied_.evidence();
   evidence.reports = pipeline_->train(train_requests(trial, answer, next_tag_++, trial.warmup + trial.batches));
   evidence.trial.model = answer.description;
   evidence.trial.unsplit = answer.process;
   describe_stages(evidence.reports.size(), evidence.trial);
-  if (trial.shaping == experiment::Shaping::none) return std::nullopt;
+  if (trial.shaping == experiment::Shaping::none) return;
   network_->end_trial(network);
   evidence.trial.network = std::move(network);
-  return std::nullopt;
 }
 
 std::optional<record::Failure> PipelineExecutor::train_epochs(const experiment::Trial& trial, int epochs,

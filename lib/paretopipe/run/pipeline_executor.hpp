@@ -137,8 +137,7 @@ class PipelineExecutor final : public TrialExecutor {
   void prepare_stages(const experiment::Trial& trial, const TrainingAnswer& answer, const stage::TrainingTask& task);
   std::optional<record::Failure> verify_training(const experiment::Trial& trial, const TrainingAnswer& answer,
                                                  TrainingEvidence& evidence);
-  std::optional<record::Failure> train(const experiment::Trial& trial, const TrainingAnswer& answer,
-                                       TrainingEvidence& evidence);
+  void train(const experiment::Trial& trial, const TrainingAnswer& answer, TrainingEvidence& evidence);
   /// The data for the stages that make inputs or labels.
   struct DataAtEnds {
     std::vector<int> stages;
