@@ -176,7 +176,8 @@ TensorMap read_safetensors(Bytes file) {
       check_metadata(entry);
       continue;
     }
-    with_prefix(fmt::format("tensor {}: ", in_quotes(name)), [&] { tensors.emplace(name, tensor_of(entry, parts)); });
+    tensors.emplace(name, with_prefix(fmt::format("tensor {}: ", in_quotes(name)),
+                                      [&, &stored = entry] { return tensor_of(stored, parts); }));
   }
   check_cover(tensors, parts.data);
   return tensors;
