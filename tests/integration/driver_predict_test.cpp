@@ -182,7 +182,7 @@ TEST_CASE("what cannot be profiled is refused in a sentence") {
                  {"--model synthetic:0ms/4kB,0ms --rounds 0", "--rounds"},
                  {Words("--model") + Words(many + "0ms"), "has 1001 blocks"}});
   check_refused(profiled(), "profile --model synthetic:0ms/4kB,0ms",
-                {{"", "--out"}, {"--out nowhere/p.json", "nowhere", 3}});
+                {{"", "--out"}, {"--out nowhere/p.json", "there is no folder nowhere"}});
 }
 
 TEST_CASE("what is predicted of a synthetic model over loopback is what a sweep measures, within 1 %") {

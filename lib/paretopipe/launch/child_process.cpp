@@ -272,7 +272,7 @@ std::filesystem::path find_program(const std::string& name, const std::string& p
     if (!folder.empty() && ::access(program.c_str(), X_OK) == 0) return program;
   }
   throw EnvironmentError(
-      package.empty() ? fmt::format("the program {} is not in any folder of PATH; install it, or name its path", name)
+      package.empty() ? fmt::format("the program {} is not installed; install it, or name its path", name)
                       : fmt::format("the program {} is not installed; install the package {} (sudo apt-get install {})",
                                     name, package, package));
 }

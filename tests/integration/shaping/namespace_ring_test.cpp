@@ -115,7 +115,7 @@ TEST_CASE("a program that cannot enter its namespace is not started", "[namespac
 
 TEST_CASE("a program that is not installed is named with its package", "[namespaces]") {
   CHECK_THROWS_WITH(launch::find_program("no-such-launcher", ""),
-                    "the program no-such-launcher is not in any folder of PATH; install it, or name its path");
+                    "the program no-such-launcher is not installed; install it, or name its path");
   CHECK_THROWS_WITH(launch::find_program("no-such-program", "some-package"),
                     "the program no-such-program is not installed; install the package some-package "
                     "(sudo apt-get install some-package)");
