@@ -289,8 +289,11 @@ TEST_CASE(
   constexpr double kRate = 0.02;
   const std::string model = "resnet18";
   const int end = blocks_of(model), count = 6;  // micro-batches
-  const auto parts = GENERATE_COPY(values<std::vector<BlockRange>>(
-      {{{0, 5}, {5, end}}, {{0, 3}, {3, 7}, {7, end}}, {{0, 2}, {2, 4}, {4, 8}, {8, end}}}));
+  std::vector<BlockRange> parts;
+  for (const int cut : GENERATE(values<std::vector<int>>({{5}, {3, 7}, {2, 4, 8}}))) {
+    parts.push_back({parts.empty() ? 0 : parts.back().end, cut});
+  }
+  parts.push_back({parts.back().end, end});
   const auto stage_count = parts.size();
   CAPTURE(stage_count);
   const Training training{.schedule = Schedule::pipedream, .optimizer = {OptimizerKind::sgd, kRate, 0, 0}};
