@@ -204,9 +204,14 @@ TEST_CASE("replicas are trained beside the cuts, checked, compared with, and exp
 
 TEST_CASE("a page shows what was trained, replicas among it", "[needs:charts]") {
   const Shell shell;
-  shell.run(0, kTrain + "--split 1 --baseline single --baseline data-parallel --schedule 1f1b");
+  shell.run(0,
+            kTask + "--steps 2 --micro-batch 2,4 --schedule gpipe,1f1b,pipedream --split 1,2 --baseline data-parallel");
   write_page(shell, "report out --out page.html");
-  check_contains(shell.text("page.html"), {"1 1f1b/2", "data-parallel on 2 devices"});
+  const auto page = shell.text("page.html");
+  for (const auto* shown : {"gpipe/2", "1f1b/4", "pipedream/2", "all local", "data-parallel on 2 devices"}) {
+    CAPTURE(shown);
+    CHECK(contains(page, shown));
+  }
 }
 
 TEST_CASE("a replica that is killed or diverges fails its trial in a sentence, and nothing stays") {

@@ -73,6 +73,10 @@ TEST_CASE("the same seed gives the same interval, on every standard library") {
   const auto interval = stats::median_interval(values, 42).value();
   CHECK(interval == stats::median_interval(values, 42).value());
   CHECK(interval == stats::Interval{1.5, 5.8});
+  std::mt19937_64 random(42);
+  std::vector<std::uint64_t> picked(5);
+  for (auto& pick : picked) pick = paretopipe::draw_below(random, picked.size());
+  CHECK(picked == std::vector<std::uint64_t>{1, 4, 0, 2, 1});
 }
 
 TEST_CASE("up to five repetitions the interval spans them all") {
