@@ -99,12 +99,7 @@ ExitCode run_probe(const NetProbeOptions& options) {
   if (options.server.empty() == options.listen.empty()) {
     throw UsageError("either name the host to probe, as in 192.168.1.7:5000, or --listen on this one for its probe");
   }
-  if (!options.listen.empty()) {
-    if (!options.profile_out.empty()) {
-      throw UsageError("--profile-out is for the host that probes; the one that listens measures nothing");
-    }
-    return serve(options);
-  }
+  if (!options.listen.empty()) return serve(options);
   const auto server = shaping::parse_endpoint(options.server);
   const auto probe = shaping::probe_host(server, probe_options(options));
   const auto profile = suggest_profile(probe, fmt::format("measured by `paretopipe net probe {}`", options.server));
@@ -124,10 +119,12 @@ void add_net_probe(CLI::App& net, Command& chosen) {
   command->add_flag("--keep", options->keep, "Serve one probe after another, until Ctrl-C")->needs(listen);
   command->add_option("--for", options->measuring, "How long to measure each direction's rate")
       ->type_name("DURATION")
+      ->excludes(listen)
       ->capture_default_str();
   add_format_option(*command, options->format, {"table", "json"});
   command->add_option("--profile-out", options->profile_out, "Write a network profile that does what was measured")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->excludes(listen);
   command->footer(
       "Run `paretopipe net probe --listen 0.0.0.0:5000` on one host and `paretopipe net probe ADDRESS:5000` on the\n"
       "other. The suggested profile delays each direction by half the median round trip; its jitter is the round\n"
