@@ -1,5 +1,6 @@
 #include <paretopipe/analysis/diagnosis/demands.hpp>
 #include <paretopipe/analysis/stats/breakdown.hpp>
+#include <paretopipe/analysis/stats/disturbances.hpp>
 #include <paretopipe/analysis/stats/quantile.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/host/cpu_set.hpp>
@@ -8,7 +9,6 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
-#include <map>
 #include <stdexcept>
 
 namespace paretopipe::diagnosis {
@@ -192,15 +192,15 @@ IdleLatency idle_latency(const record::Summary& summary) {
   return latency;
 }
 
-/// CPUs of different machines have nothing but their numbers in common.
+/// Of stages that compute, and whose CPUs are known.
 bool share_cpus(const record::TrialRecord& record) {
-  std::map<std::string, std::vector<int>> seen_on;  // by the machine's boot
-  for (const auto& stage : record.stages) {
-    if (stage.cpus.empty() || stage.blocks.empty()) continue;
-    const auto cpus = host::parse_cpu_list(stage.cpus);
-    auto& seen = seen_on[stage.host.boot_id];
-    if (std::find_first_of(seen.begin(), seen.end(), cpus.begin(), cpus.end()) != seen.end()) return true;
-    seen.insert(seen.end(), cpus.begin(), cpus.end());
+  const auto counts = [](const auto& stage) { return !stage.cpus.empty() && !stage.blocks.empty(); };
+  for (auto one = record.stages.begin(); one != record.stages.end(); ++one) {
+    if (!counts(*one)) continue;
+    if (std::any_of(record.stages.begin(), one,
+                    [&](const auto& other) { return counts(other) && stats::share_cpus(*one, other); })) {
+      return true;
+    }
   }
   return false;
 }

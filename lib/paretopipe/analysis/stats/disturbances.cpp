@@ -71,15 +71,6 @@ std::int64_t used_ns(const record::StageReport& stage) {
   return stage.usage.user_time_ns + stage.usage.system_time_ns;
 }
 
-bool share_cpus(const record::StageReport& one, const record::StageReport& other) {
-  if (one.host.boot_id != other.host.boot_id) return false;
-  if (one.cpus == other.cpus) return true;
-  if (one.cpus.empty() || other.cpus.empty()) return false;
-  const auto cpus = host::parse_cpu_list(one.cpus);
-  const auto others = host::parse_cpu_list(other.cpus);
-  return std::find_first_of(cpus.begin(), cpus.end(), others.begin(), others.end()) != cpus.end();
-}
-
 /// CPU time on `stage`'s CPUs that no stage of this pipeline can have used. Where stages share some of their CPUs, all
 /// that the other one used may have been on these.
 std::int64_t used_by_others_ns(const record::TrialRecord& record, const record::StageReport& stage) {
@@ -125,6 +116,15 @@ void add_throttling(std::vector<std::string>& found, const host::CpuConditions& 
 }
 
 }  // namespace
+
+bool share_cpus(const record::StageReport& one, const record::StageReport& other) {
+  if (one.host.boot_id != other.host.boot_id) return false;
+  if (one.cpus == other.cpus) return true;
+  if (one.cpus.empty() || other.cpus.empty()) return false;
+  const auto cpus = host::parse_cpu_list(one.cpus);
+  const auto others = host::parse_cpu_list(other.cpus);
+  return std::find_first_of(cpus.begin(), cpus.end(), others.begin(), others.end()) != cpus.end();
+}
 
 bool held_to_quota(const record::StageReport& stage) {
   return stage.emulated_device && stage.emulated_device->cpu_quota;

@@ -13,6 +13,10 @@ namespace paretopipe::stats {
 /// about the core.
 bool held_to_quota(const record::StageReport& stage);
 
+/// True if both stages ran on one machine and may have used the same CPU. Without a list, a stage has all CPUs, and is
+/// only known to share them with another one that has none.
+bool share_cpus(const record::StageReport& one, const record::StageReport& other);
+
 /// What could have made a trial slow by the record's own evidence, one sentence each: CPU time that other processes
 /// used on a stage's CPUs, or that the host of a virtual machine took, beyond a tenth of the trial (and two ticks of
 /// the kernel's clock); a core whose speed changed by more than 15 % during the trial; pages read from disk. What
