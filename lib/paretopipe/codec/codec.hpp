@@ -97,9 +97,9 @@ class Damaged : public Error {
 enum class Element { float32, bfloat16, int64 };
 
 /// A dense tensor as a codec sees it: value i belongs to channel i / stride mod channels. Activations of shape [N, C,
-/// H, W] have C channels, with the stride H · W, or 1 in the order channels_last. Other
-/// tensors of three dimensions and more have the last one's channels, with the stride 1. [samples, features] have one
-/// channel, for a pair of levels a feature would be more bytes than the values are.
+/// H, W] have C channels, with the stride H · W, or 1 in the order channels_last. Other tensors of
+/// three dimensions and more have the last one's channels, with the stride 1. [samples, features] have one channel, for
+/// a pair of levels a feature would be more bytes than the values are.
 struct Layout {
   Element element = Element::float32;
   std::size_t values = 0;

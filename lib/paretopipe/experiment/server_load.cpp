@@ -45,9 +45,9 @@ LatencyBound parse_latency_bound(std::string_view text) {
   }
   LatencyBound bound;
   bound.statistic = parse_statistic(trimmed(text.substr(0, sign)), text);
-  bound.limit_ns = with_prefix(fmt::format("the latency bound \"{}\": ", text), [&] {
-                     return parse_duration(trimmed(text.substr(sign + 1)));
-                   }).count();
+  const auto limit = with_prefix(fmt::format("the latency bound \"{}\": ", text),
+                                 [&] { return parse_duration(trimmed(text.substr(sign + 1))); });
+  bound.limit_ns = limit.count();
   if (bound.limit_ns <= 0) throw UsageError(fmt::format("the latency bound \"{}\" allows no latency at all", text));
   return bound;
 }

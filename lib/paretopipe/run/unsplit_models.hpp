@@ -141,8 +141,8 @@ std::vector<std::string> list_models(const std::filesystem::path& stage_program)
 /// not start or refuses them.
 stage::Configured try_configuration(const std::filesystem::path& stage_program);
 
-/// Asks a stage process, started for this question, for one model. Throws StageError, with
-/// ExitCode::usage, if it does not know the model.
+/// Asks a stage process, started for this question, for one model. Throws StageError, with ExitCode::usage,
+/// if it does not know the model.
 experiment::ModelDescription describe_model(const std::filesystem::path& stage_program,
                                             const stage::ModelRequest& request);
 
