@@ -121,7 +121,7 @@ void add_net_probe(CLI::App& net, Command& chosen) {
       ->type_name("DURATION")
       ->excludes(listen)
       ->capture_default_str();
-  add_format_option(*command, options->format, {"table", "json"});
+  add_format_option(*command, options->format, {"table", "json"})->excludes(listen);
   command->add_option("--profile-out", options->profile_out, "Write a network profile that does what was measured")
       ->type_name("FILE")
       ->excludes(listen);

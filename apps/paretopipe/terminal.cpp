@@ -45,9 +45,9 @@ bool locale_is_utf8() {
 
 }  // namespace
 
-void add_format_option(CLI::App& command, std::string& format, const std::vector<std::string>& names) {
+CLI::Option* add_format_option(CLI::App& command, std::string& format, const std::vector<std::string>& names) {
   const auto meaning = fmt::format("{} or {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
-  command.add_option("--format", format, meaning)->check(CLI::IsMember(names))->capture_default_str();
+  return command.add_option("--format", format, meaning)->check(CLI::IsMember(names))->capture_default_str();
 }
 
 void add_out_option(CLI::App& command, std::string& out) {

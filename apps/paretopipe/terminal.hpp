@@ -14,15 +14,16 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace paretopipe::cli {
 
 /// Takes back an unfinished line.
 inline constexpr const char* kClearLine = "\r\x1b[2K";
 
-/// Adds `--format` with these names; `format` holds the default.
-void add_format_option(CLI::App& command, std::string& format, const std::vector<std::string>& names);
+/// Adds `--format` with these names, and returns it; `format` holds the default.
+CLI::Option* add_format_option(CLI::App& command, std::string& format, const std::vector<std::string>& names);
 
 /// Adds `--out` for what deliver() writes.
 void add_out_option(CLI::App& command, std::string& out);

@@ -110,6 +110,7 @@ TEST_CASE("a wrong request about networks is a sentence", "[net]") {
                  {"probe", "--listen"},
                  {"probe --listen 127.0.0.1:0 --profile-out wifi.json", "--listen excludes --profile-out"},
                  {"probe --listen 127.0.0.1:0 --for 2s", "--listen excludes --for"},
+                 {"probe --listen 127.0.0.1:0 --format json", "--listen excludes --format"},
                  {"probe somewhere", "is not an address with a port"},
                  {"probe 127.0.0.1:1 --for 1h", "no unit of time"},
                  {"probe 127.0.0.1:1 --keep", "--listen"}});

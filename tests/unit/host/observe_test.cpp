@@ -130,6 +130,7 @@ TEST_CASE("a process may use what is available, or what the tightest of its grou
   CHECK(machine.usable_memory_bytes() == 2'000'000);
   machine.write("sys/fs/cgroup/user/memory.max", "1500000");
   CHECK(machine.usable_memory_bytes() == 1'500'000);
+  CHECK(machine.observe().available_memory_bytes == 1'500'000);
 }
 
 TEST_CASE("the memory limit of version 1 is that of the memory controller, and near infinity it is none", "[observe]") {
