@@ -36,6 +36,9 @@ using Session = std::unique_ptr<SSL_SESSION, OpenSslFreer<SSL_SESSION_free>>;
 namespace {
 
 constexpr std::size_t kRecordBytes = SSL3_RT_MAX_PLAIN_LENGTH;
+/// The record with a frame's header fits one segment of TCP. The receiver sees the header once all of its record has
+/// come, and takes that for the moment when the frame began to arrive.
+constexpr std::size_t kFirstRecordBytes = 1344;
 /// A key of AES-GCM must not encrypt more than 2^24.5 records (RFC 8446, 5.5). OpenSSL does not count them.
 constexpr std::uint64_t kRecordsPerKey = std::uint64_t{1} << 16;
 /// The one identity there is. The key is this connection's own, so there is nothing to choose from.
@@ -146,8 +149,9 @@ struct TlsStream::Impl {
   Context context = make_context();
   std::mutex mutex;  ///< guards the connection and OpenSSL's state of it
   Connection connection{require(SSL_new(context.get()), "prepare TLS")};
-  std::uint64_t records = 0;                     ///< sent; only the sending thread uses it
-  std::array<std::byte, kRecordBytes> record{};  ///< where two parts are put together; only the sending thread uses it
+  std::uint64_t records = 0;  ///< sent; only the sending thread uses it
+  std::array<std::byte, kFirstRecordBytes>
+      record{};  ///< where two parts are put together; only the sending thread uses it
 };
 
 TlsStream::Impl::Impl(int descriptor, const Key& shared) : socket(descriptor), key(shared) {

@@ -31,7 +31,8 @@ class TlsStream {
   static std::unique_ptr<TlsStream> accept(int socket, const Key& key, Clock::time_point deadline);
   ~TlsStream();
 
-  /// Sends at least one byte of `first` or, if that is empty, of `second`. Both may share a record.
+  /// Sends at least one byte of `first` or, if that is empty, of `second`. Both may share a record, which
+  /// is then so short that the peer has all of `first` with the first segment of TCP.
   TlsOutcome write_some(std::span<const std::byte> first, std::span<const std::byte> second);
 
   /// Waits for at least one byte. Reads no further than the end of a record. A record never has bytes of two calls of
