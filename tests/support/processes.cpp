@@ -18,7 +18,7 @@
 namespace paretopipe::support {
 namespace {
 
-constexpr int kPatienceMs = 30'000;
+constexpr int kPatienceMs = 300'000;
 
 /// The fourth field of /proc/PID/stat; the second one is a name in parentheses that may hold anything.
 pid_t parent_of(const std::filesystem::path& process) {
@@ -115,7 +115,7 @@ bool all_ended(const std::vector<ProcessWatch>& processes) {
 bool wait_until_written(const std::filesystem::path& file) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);
   const int events = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-  ::inotify_add_watch(events, file.parent_path().c_str(), IN_CLOSE_WRITE);
+  ::inotify_add_watch(events, file.parent_path().c_str(), IN_CLOSE_WRITE | IN_MOVED_TO);
   // The watch stands before the first look, so nothing is missed.
   bool written = has_content(file);
   while (!written && std::chrono::steady_clock::now() < deadline && readable(events, kPatienceMs)) {

@@ -17,7 +17,7 @@ std::vector<pid_t> own_children();
 std::size_t sockets_of(pid_t process);
 
 /// Waits until it has so many more than `before`, over five looks in a row: not for a moment only. False if it has not
-/// after half a minute.
+/// after five minutes.
 bool wait_for_more_sockets(pid_t process, std::size_t before, std::size_t more);
 
 /// The end of a process that need not be a child of this one.
@@ -29,7 +29,7 @@ class ProcessWatch {
   ProcessWatch& operator=(ProcessWatch&&) = delete;
   ~ProcessWatch();
 
-  /// Waits until the process has ended. False if it still runs after half a minute.
+  /// Waits until the process has ended. False if it still runs after five minutes.
   bool ended() const;
 
  private:
@@ -39,7 +39,7 @@ class ProcessWatch {
 std::vector<ProcessWatch> watch(const std::vector<pid_t>& pids);
 bool all_ended(const std::vector<ProcessWatch>& processes);
 
-/// Waits until somebody has written and closed `file`. False if nobody has after half a minute.
+/// Waits until somebody has written and closed `file`. False if nobody has after five minutes.
 bool wait_until_written(const std::filesystem::path& file);
 
 }  // namespace paretopipe::support

@@ -2,6 +2,7 @@
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/stage/progress.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -19,9 +20,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Asks until the answer is as wanted. The last one, if it does not come to that within half a minute.
+/// Asks until the answer is as wanted. The last one, if it does not come to that within five minutes.
 Whereabouts wait_for(const std::function<Whereabouts()>& ask, const std::function<bool(const Whereabouts&)>& wanted) {
-  const auto deadline = Clock::now() + 30s;
+  const auto deadline = Clock::now() + 300s;
   auto answer = ask();
   while (!wanted(answer) && Clock::now() < deadline) {
     std::this_thread::sleep_for(1ms);
@@ -53,6 +54,16 @@ class MiddleStage {
                     [=](const Whereabouts& where) {
                       return where.lanes.size() == 3 && lane(where, role).doing == doing &&
                              lane(where, role).done == done;
+                    });
+  }
+
+  /// Until every thread waits for the second batch. Before that, the threads' answers are not of one moment.
+  Whereabouts wait_until_idle() {
+    return wait_for([this] { return progress_.where(); },
+                    [](const Whereabouts& where) {
+                      return where.lanes.size() == 3 && std::ranges::all_of(where.lanes, [](const LaneReport& lane) {
+                               return lane.doing == Doing::waiting && lane.done == 1;
+                             });
                     });
   }
 
@@ -137,7 +148,7 @@ TEST_CASE("the threads of a run say which stage they wait for, and how many byte
   CHECK(MiddleStage::lane(before, Role::receive).bytes == 0);
 
   stage.previous().send_tensor(run.tag, 0, input.spec, input.bytes);
-  const auto after = stage.wait_until(Role::send, Doing::waiting, 1);
+  const auto after = stage.wait_until_idle();
   CHECK(MiddleStage::lane(after, Role::receive).done == 1);
   CHECK(MiddleStage::lane(after, Role::compute).done == 1);
   CHECK(MiddleStage::lane(after, Role::compute).doing == Doing::waiting);

@@ -50,7 +50,7 @@ wire::RingLinks connect_through(ServedRelays& relays, int to) {
   wire::Listener listener("127.0.0.1", {});
   const auto opened = relays.ask<RelayOpened>(OpenRelay{to, "localhost", listener.port()});
   CHECK(opened.port != listener.port());
-  return wire::join_ring(listener, {security, opened.host, opened.port, security}, Clock::now() + 20s);
+  return wire::join_ring(listener, {security, opened.host, opened.port, security}, Clock::now() + 120s);
 }
 
 const wire::TensorSpec kOne{wire::DType::float32, wire::MemoryFormat::contiguous, {1}};
@@ -112,7 +112,7 @@ TEST_CASE("a relay says why it did not reach the stage") {
   const auto opened = relays.ask<RelayOpened>(OpenRelay{1, "127.0.0.1", port});
   CHECK_THROWS(wire::connect_peer(opened.host, opened.port, {}, Clock::now()));
   std::string problem;
-  for (const auto deadline = Clock::now() + 20s; problem.empty() && Clock::now() < deadline;) {
+  for (const auto deadline = Clock::now() + 120s; problem.empty() && Clock::now() < deadline;) {
     problem = relays.ask<RelaysRead>(ReadRelays{}).problem;
   }
   CHECK(contains(problem, std::to_string(port)));

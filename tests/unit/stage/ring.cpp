@@ -54,7 +54,7 @@ std::vector<stage::Run> make_runs(const RingSetup& setup) {
 std::pair<wire::Link, wire::Link> TcpLoopback::connect() {
   wire::Listener listener("127.0.0.1", {});
   auto ends =
-      wire::join_ring(listener, {{}, "127.0.0.1", listener.port(), {}}, Clock::now() + std::chrono::seconds(30));
+      wire::join_ring(listener, {{}, "127.0.0.1", listener.port(), {}}, Clock::now() + std::chrono::seconds(120));
   return {std::move(ends.next), std::move(ends.previous)};
 }
 

@@ -17,9 +17,8 @@ inline Clock::time_point in_a_minute() {
 }
 
 inline std::future<Link> connect_later(std::uint16_t port, const LinkSecurity& security) {
-  return std::async(std::launch::async, [port, security] {
-    return connect_peer("127.0.0.1", port, security, Clock::now() + std::chrono::seconds(20));
-  });
+  return std::async(std::launch::async,
+                    [port, security] { return connect_peer("127.0.0.1", port, security, in_a_minute()); });
 }
 
 inline std::future<Link> accept_later(Listener& listener) {

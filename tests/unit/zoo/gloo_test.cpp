@@ -5,6 +5,7 @@
 
 #include <future>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <support/catch.hpp>
@@ -65,9 +66,17 @@ TEST_CASE("a replica whose neighbour is gone is told so") {
 }
 
 TEST_CASE("a replica whose neighbour says nothing is told so when its time is over") {
-  TwoReplicas two("127.0.0.1", 1);
+  std::optional<TwoReplicas> two;
+  for (int timeout_s = 1; !two;
+       timeout_s *= 2) {  // their time limits their meeting, too, for which a busy machine takes longer
+    try {
+      two.emplace("127.0.0.1", timeout_s);
+    } catch (const EnvironmentError&) {
+      if (timeout_s > 30) throw;
+    }
+  }
   std::vector<float> numbers(1000);
-  CHECK_THROWS_AS(two.replicas[0]->sum(std::span(numbers)), wire::ConnectionLost);
+  CHECK_THROWS_AS(two->replicas[0]->sum(std::span(numbers)), wire::ConnectionLost);
 }
 
 TEST_CASE("an address that is not this machine's cannot be met at") {
