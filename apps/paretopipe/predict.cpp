@@ -131,7 +131,8 @@ ExitCode check_profiles(const PredictOptions& options) {
         "--check has no page of its own; `paretopipe report --profile` shows predictions and measurements");
   }
   check_not_replaced(options.check, options.out);
-  const auto verification = predict::verify(question_of(options), load_records(options.check).records);
+  const auto records = load_records(options.check).records;
+  const auto verification = predict::verify(predict::as_measured(question_of(options), records), records);
   deliver(render_verification(verification, tolerance, options), options.out);
   return verification.median_error <= tolerance ? ExitCode::success : ExitCode::negative;
 }

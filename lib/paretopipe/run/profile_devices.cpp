@@ -78,14 +78,11 @@ bool is_of_device(const predict::ProfiledDevice& device, const experiment::Trial
   const auto same_cpus = [&](const std::string& cpus) {
     return cpus.empty() || device.cpus.empty() || host::parse_cpu_list(cpus) == host::parse_cpu_list(device.cpus);
   };
-  // A synthetic stage has one thread, whatever is asked for.
-  const bool same_threads = device.compute.value("library", "") == "synthetic" ||
-                            device.compute.value("threads", 0) == wanted.threads_of(stage);
   const bool same_processor =
       device.compute.value("device", "cpu") == experiment::compute_device_of(wanted.compute_devices, stage);
   return same_processor && device.profile == (emulated.emulated() ? emulated.name : "") &&
          device.cpu_quota == emulated.cpu_quota && (wanted.on.empty() || device.name == wanted.on[place]) &&
-         (place >= wanted.cpus.size() || same_cpus(wanted.cpus[place])) && same_threads;
+         (place >= wanted.cpus.size() || same_cpus(wanted.cpus[place])) && device.has_threads(wanted.threads_of(stage));
 }
 
 }  // namespace

@@ -84,6 +84,18 @@ TEST_CASE("the other runs of a long model are estimated, as closely as it says o
   }
 }
 
+TEST_CASE("with a quota, the other runs of a long model are estimated from means, as those that were profiled are") {
+  auto device = long_profile(Truth{}, 0).devices.front();
+  const auto without = predict::LongModel(device, kLongBlocks).estimate_ns(30, 71);
+  for (auto& run : device.runs) {
+    const auto ns = run.compute_ns.front();
+    run.compute_ns = {ns, ns, 4 * ns};
+  }
+  CHECK(predict::LongModel(device, kLongBlocks).estimate_ns(30, 71) == Approx(without));
+  device.cpu_quota = 0.25;
+  CHECK(predict::LongModel(device, kLongBlocks).estimate_ns(30, 71) == Approx(2 * without));
+}
+
 TEST_CASE("a long model is predicted, with a band for what was estimated, and its memory is no less than it needs") {
   const Truth truth;
   predict::Question question{.profiles = {long_profile(truth, 0.02)}, .depth = 100};

@@ -1,6 +1,7 @@
 #include <paretopipe/analysis/predict/prediction.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 #include <support/catch.hpp>
@@ -246,6 +247,36 @@ TEST_CASE("stages on the same CPUs of a machine take turns, and a quota takes it
   question.profiles.front().devices.back().cpus = "1";
   question.corrections.contention = 0.25;
   CHECK(cut().throughput_image_per_s.value == Approx(2 / 0.045));
+}
+
+TEST_CASE("stages take turns on the CPUs that they have in common, whatever else each has") {
+  auto question = question_of({{20, 20}, {20, 20}, {20, 20}});
+  auto& devices = question.profiles.front().devices;
+  const auto period_s = [&] { return 2 / predict_split(question, {{1, 1}}).throughput_image_per_s.value; };
+  devices[0].cpus = "0";
+  devices[2].cpus = "0-1";
+  devices[2].compute["threads"] = 2;
+  CHECK(period_s() == Approx(0.040));
+  devices[2].cpus = "1-2";
+  CHECK(period_s() == Approx(0.020));
+  devices[1].cpus = "0-1";  // what lies between joins both
+  CHECK(period_s() == Approx(0.040));
+}
+
+TEST_CASE("each link goes its way through the network: away from the source, back to it, or within a device") {
+  auto question = question_of({{20, 20}, {20, 20}, {20, 20}});
+  question.network = experiment::NetworkProfile{"slow", {}, {}};
+  question.network->forward.rate_bit_per_s = 8'000'000;
+  question.network->backward.delay = std::chrono::milliseconds(7);
+  question.shaping = experiment::Shaping::emulated;
+  const auto link_ms = [&] {
+    std::vector<double> times;
+    for (const auto& link : predict_split(question, {{1, 1}}).link_ns) times.push_back(std::round(link.value / kMs));
+    return times;
+  };
+  CHECK(link_ms() == std::vector<double>{101, 101, 8});
+  question.placement = {0, 1, 0};
+  CHECK(link_ms() == std::vector<double>{101, 18, 1});
 }
 
 TEST_CASE("with a quota, which makes some rounds short and others long, a device takes their mean") {

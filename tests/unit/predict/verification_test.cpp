@@ -95,6 +95,47 @@ TEST_CASE("all remote is predicted, too: the input crosses, and nothing is compu
   CHECK(split.latency_ns.value == Approx((100 + 20 + 2 + 0.004) * kMs));
 }
 
+TEST_CASE("a limit of memory is of choices, and changes nothing of what is predicted for a measured split") {
+  auto asked = question();
+  const std::vector<TrialRecord> records{measured(1, 112.004, 40), measured(2, 80, 20)};
+  const auto before = predict::verify(asked, records);
+  asked.memory_bytes = {1};
+  CHECK(predict::verify(asked, records).worst_error == before.worst_error);
+}
+
+TEST_CASE("what shapes a network, and which way each link goes through it, is taken from the records") {
+  auto shaped = measured(1, 110, 40);
+  shaped.trial.network.name = "slow";
+  shaped.trial.network.forward.rate_bit_per_s = 8'000'000;
+  shaped.trial.shaping = experiment::Shaping::emulated;
+  auto asked = question();
+  asked.network = shaped.trial.network;
+  CHECK(contains(support::message_of<UsageError>([&] { predict::verify(asked, std::vector{shaped}); }), "none of the"));
+  const auto forward_ns = [&](const TrialRecord& record) {
+    const auto verification = predict::verify(predict::as_measured(asked, std::vector{record}), std::vector{record});
+    return verification.splits.front().predicted.link_ns.front().value;
+  };
+  CHECK(forward_ns(shaped) == Approx(101 * kMs));
+  auto by_frames = shaped;
+  by_frames.trial.shaping = experiment::Shaping::netem;
+  CHECK(forward_ns(by_frames) == Approx((1 + 100 * 1514.0 / 1448) * kMs));
+  auto within = shaped;
+  within.trial.placement = {0, 0};
+  CHECK(forward_ns(within) == Approx(11 * kMs));
+  CHECK(predict::verify_all(asked.profiles, std::vector{shaped, by_frames, within}).size() == 3);
+}
+
+TEST_CASE("the compute at depth is held against the pace that was fitted to a busy pipeline") {
+  auto asked = question();
+  asked.corrections = {.idle_pace = 1.1, .busy_pace = 1.3};
+  auto record = measured(1, 122, 30);
+  record.summary->stages.resize(2);
+  record.summary->stages.front().compute_p50_ns = 65 * kMs;
+  const auto verification = predict::verify(asked, std::vector{record});
+  REQUIRE(verification.splits.front().under_load);
+  CHECK(verification.splits.front().under_load->missed_ns() == Approx(0).margin(1));
+}
+
 TEST_CASE("records of anything else are left out, and it is an error if none is left") {
   const auto good = measured(1, 112, 40);
   const auto refused = [&](const auto& change) {
@@ -111,6 +152,8 @@ TEST_CASE("records of anything else are left out, and it is an error if none is 
   CHECK(refused([](auto& it) { it.trial.batch = 4; }));
   CHECK(refused([](auto& it) { it.trial.micro_batch = 1; }));
   CHECK(refused([](auto& it) { it.trial.depth = 2; }));
+  CHECK(refused([](auto& it) { it.trial.threads_per_stage = 2; }));
+  CHECK(refused([](auto& it) { it.trial.num_classes = 100; }));
   CHECK(refused([](auto& it) { it.trial.data_parallel = 2; }));
   CHECK(refused([](auto& it) { it.trial.split_points = {0, 1}; }));
   CHECK(refused([](auto& it) { it.trial.compute.compute = experiment::Compute::optimized; }));

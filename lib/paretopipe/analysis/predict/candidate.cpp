@@ -84,7 +84,31 @@ bool has_cpu_to_spare(const ProfiledDevice& device) {
   return host::has_cpu_to_spare(device.cpus, device.cpu_quota, threads);
 }
 
+/// A file that is named twice stands for a second machine, and machines of one name are told apart by their boot.
+std::string machine_of(const Candidate& candidate) {
+  const auto& host = candidate.device->host;
+  return fmt::format("{} {} {}", candidate.place.first, host.boot_id, host.hostname);
+}
+
+bool overlap(const Candidate& one, const Candidate& other) {
+  if (one.cpus.empty() || other.cpus.empty() || machine_of(one) != machine_of(other)) return false;
+  const auto cpus = host::parse_cpu_list(one.device->cpus), others = host::parse_cpu_list(other.device->cpus);
+  return std::find_first_of(cpus.begin(), cpus.end(), others.begin(), others.end()) != cpus.end();
+}
+
 }  // namespace
+
+void join_overlapping(std::vector<Candidate>& candidates) {
+  for (std::size_t i = 1; i < candidates.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!overlap(candidates[i], candidates[j])) continue;
+      const auto joined = candidates[i].cpus;
+      for (auto& one : candidates) {
+        if (one.cpus == joined) one.cpus = candidates[j].cpus;
+      }
+    }
+  }
+}
 
 Candidate candidate_of(const Question& question, std::pair<std::size_t, int> place, std::size_t position) {
   const auto& profile = question.profiles[place.first];
@@ -99,10 +123,7 @@ Candidate candidate_of(const Question& question, std::pair<std::size_t, int> pla
   }
   if (blocks > kMostProfiledBlocks) estimate_others(candidate, blocks);
   const bool sleeps = profile.model.model.starts_with("synthetic:");
-  // A file that is named twice stands for a second machine, and machines of one name are told apart by their boot.
-  if (!sleeps && !device.cpus.empty()) {
-    candidate.cpus = fmt::format("{} {} {} {}", place.first, device.host.boot_id, device.host.hostname, device.cpus);
-  }
+  if (!sleeps && !device.cpus.empty()) candidate.cpus = fmt::format("{} {}", machine_of(candidate), device.cpus);
   candidate.codes_beside = sleeps || has_cpu_to_spare(device);
   const auto& limits = question.memory_bytes;
   constexpr auto kAny = std::numeric_limits<std::int64_t>::max();

@@ -1,4 +1,5 @@
 #include <paretopipe/analysis/predict/long_model.hpp>
+#include <paretopipe/analysis/predict/pipeline_model.hpp>
 #include <paretopipe/analysis/stats/quantile.hpp>
 
 #include <algorithm>
@@ -10,8 +11,9 @@ namespace paretopipe::predict {
 namespace {
 
 /// Every other run, from the first or the second on.
-std::vector<const ProfiledRun*> half_of(const std::vector<const ProfiledRun*>& runs, std::size_t first) {
-  std::vector<const ProfiledRun*> half;
+template <class Run>
+std::vector<Run> half_of(const std::vector<Run>& runs, std::size_t first) {
+  std::vector<Run> half;
   for (std::size_t i = first; i < runs.size(); i += 2) half.push_back(runs[i]);
   return half;
 }
@@ -41,18 +43,19 @@ std::array<double, 3> solve(std::array<std::array<double, 3>, 3> matrix, std::ar
 }  // namespace
 
 LongModel::LongModel(const ProfiledDevice& device, int blocks) : until_(static_cast<std::size_t>(blocks) + 1, 0.0) {
+  const auto usual_ns = [&](const ProfiledRun& run) { return band_of(device, run.compute_ns).value; };
   for (int block = 0; block < blocks; ++block) {
     const auto at = static_cast<std::size_t>(block);
-    until_[at + 1] = until_[at] + device.run(block, block + 1)->median_ns();
+    until_[at + 1] = until_[at] + usual_ns(*device.run(block, block + 1));
   }
-  std::vector<const ProfiledRun*> several;
+  std::vector<Timed> several;
   for (const auto& run : device.runs) {
-    if (run.end > run.begin + 1) several.push_back(&run);
+    if (run.end > run.begin + 1) several.push_back({&run, std::max(1.0, usual_ns(run))});
   }
   fit(half_of(several, 0));
   std::vector<double> errors;
-  for (const auto* run : half_of(several, 1)) {
-    errors.push_back(std::abs(estimate_ns(run->begin, run->end) / std::max(1.0, run->median_ns()) - 1));
+  for (const auto& [run, measured] : half_of(several, 1)) {
+    errors.push_back(std::abs(estimate_ns(run->begin, run->end) / measured - 1));
   }
   held_out_error_ = stats::quantile(errors, 0.95).value_or(0);
   fit(several);
@@ -68,11 +71,10 @@ double LongModel::estimate_ns(int begin, int end) const {
   return std::max(0.0, std::inner_product(terms.begin(), terms.end(), factors_.begin(), 0.0));
 }
 
-void LongModel::fit(const std::vector<const ProfiledRun*>& runs) {
+void LongModel::fit(const std::vector<Timed>& runs) {
   std::array<std::array<double, 3>, 3> matrix{};
   std::array<double, 3> right{};
-  for (const auto* run : runs) {
-    const auto measured = std::max(1.0, run->median_ns());
+  for (const auto& [run, measured] : runs) {
     const auto terms = terms_of(run->begin, run->end);
     for (std::size_t i = 0; i < 3; ++i) {
       right[i] += terms[i] / measured;

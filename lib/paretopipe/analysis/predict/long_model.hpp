@@ -27,7 +27,13 @@ class LongModel {
   /// What the three factors multiply: the sum of the blocks alone, their number, and one.
   using Terms = std::array<double, 3>;
   Terms terms_of(int begin, int end) const;
-  void fit(const std::vector<const ProfiledRun*>& runs);
+
+  /// A run of several blocks, and what it takes.
+  struct Timed {
+    const ProfiledRun* run;
+    double ns;
+  };
+  void fit(const std::vector<Timed>& runs);
 
   std::vector<double> until_;  ///< [i]: the sum of the first i blocks, each alone
   Terms factors_{1, 0, 0};

@@ -136,6 +136,7 @@ void PipelineModel::add_devices() {
                                  limits, places.size()));
   }
   for (std::size_t i = 0; i < places.size(); ++i) candidates_.push_back(candidate_of(question_, places[i], i));
+  join_overlapping(candidates_);
 }
 
 /// The bytes on a link are the most that any device made of what crosses.
@@ -187,8 +188,8 @@ void PipelineModel::find_ways() {
   if (stages_ == 1) return;
   if (!question_.network) return find_probed_ways();
   for (int stage = 0; stage < stages_; ++stage) {
-    const bool back = stage + 1 == stages_;
-    ways_.push_back(shaped_way(back ? question_.network->backward : question_.network->forward));
+    const auto way = experiment::way_between(question_.placement, stage, (stage + 1) % stages_);
+    ways_.push_back(shaped_way(experiment::along(*question_.network, way).forward));
   }
 }
 

@@ -39,6 +39,9 @@ struct Candidate {
 /// Throws UsageError if memory is limited and the profile does not say what blocks need.
 Candidate candidate_of(const Question& question, std::pair<std::size_t, int> place, std::size_t position);
 
+/// Lets candidates of one machine take turns if any of their CPUs are the same.
+void join_overlapping(std::vector<Candidate>& candidates);
+
 /// The band of a device's samples, as predict() has it.
 Band band_of(const ProfiledDevice& device, const std::vector<std::int64_t>& times_ns);
 

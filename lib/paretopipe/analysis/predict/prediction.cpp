@@ -218,6 +218,7 @@ Question question_about(std::vector<Profile> profiles, const experiment::Trial& 
   question.stages = trial.stage_count();
   question.depth = trial.depth;
   question.shaping = trial.shaping;
+  question.placement = trial.placement;
   if (trial.network.shaped()) question.network = trial.network;
   return question;
 }

@@ -2,6 +2,7 @@
 #include <paretopipe/analysis/predict/exact_frontier.hpp>
 #include <paretopipe/analysis/predict/profile.hpp>
 #include <paretopipe/experiment/network_profile.hpp>
+#include <paretopipe/experiment/placement.hpp>
 #include <paretopipe/experiment/trial.hpp>
 
 #include <cstdint>
@@ -33,6 +34,7 @@ struct Question {
   /// What keeps the network's rate: a real one and netem count frames with their headers, and emulated the bytes of
   /// the stream.
   experiment::Shaping shaping = experiment::Shaping::netem;
+  experiment::Placement placement{};              ///< says which way of the network each link goes
   bool any_order = false;                         ///< choose the devices and their order, too
   int depth = 4;                                  ///< batches in flight
   std::vector<std::string> codecs{codec::kNone};  ///< to choose from, each for all cuts; canonical, at least one

@@ -70,6 +70,10 @@ const ProfiledCodec* ProfiledDevice::codec(const std::string& wanted, int cut) c
   return found == codecs.end() ? nullptr : &*found;
 }
 
+bool ProfiledDevice::has_threads(int threads) const {
+  return compute.value("library", "") == "synthetic" || compute.value("threads", 0) == threads;
+}
+
 std::vector<std::string> Profile::codecs() const {
   std::vector<std::string> names{codec::kNone};
   for (const auto& first : devices.front().codecs) {

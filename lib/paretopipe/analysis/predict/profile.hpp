@@ -64,6 +64,9 @@ struct ProfiledDevice {
   const ProfiledRun* run(int begin, int end) const;
   const ProfiledCodec* codec(const std::string& wanted, int cut) const;
 
+  /// True if it was profiled with as many threads. A synthetic stage has one, whatever is asked for.
+  bool has_threads(int threads) const;
+
   bool operator==(const ProfiledDevice&) const = default;
 };
 

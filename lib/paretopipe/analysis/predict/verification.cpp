@@ -24,6 +24,16 @@ bool has_codec(const Question& question, const experiment::Trial& trial) {
   return trial.all_local() || std::find(codecs.begin(), codecs.end(), trial.codec) != codecs.end();
 }
 
+bool has_threads(const Question& question, const experiment::Trial& trial) {
+  int stage = 0;
+  for (const auto& profile : question.profiles) {
+    for (const auto& device : profile.devices) {
+      if (stage < trial.stage_count() && !device.has_threads(trial.threads_of(stage++))) return false;
+    }
+  }
+  return true;
+}
+
 /// Like concerns(), but over any network.
 bool concerns_in_some_network(const Question& question, const experiment::Trial& trial) {
   const auto& profile = question.profiles.front();
@@ -31,7 +41,16 @@ bool concerns_in_some_network(const Question& question, const experiment::Trial&
          trial.model == profile.model.model && trial.archive == profile.model.archive &&
          trial.batch == profile.model.batch && trial.compute == profile.mode &&
          trial.block_count == profile.model.block_count() && trial.stage_count() == stages_of(question) &&
-         trial.depth == question.depth;
+         trial.num_classes == profile.num_classes && trial.depth == question.depth && has_threads(question, trial);
+}
+
+/// True if each link is the same, as far as predictions tell links apart.
+bool same_links(const Question& one, const Question& other) {
+  if (!same_network(one, other)) return false;
+  using experiment::Shaping;
+  const bool shaped = conditions_of(one) != conditions_of({});
+  return !shaped || ((one.shaping == Shaping::emulated) == (other.shaping == Shaping::emulated) &&
+                     one.placement == other.placement);
 }
 
 bool has_both_numbers(const record::TrialRecord& record) {
@@ -112,7 +131,7 @@ std::vector<PartTimes> parts_of(const PredictedSplit& predicted, double latency_
 }
 
 /// None unless a stage is the predicted bottleneck.
-std::optional<PartTimes> load_of(const PredictedSplit& predicted,
+std::optional<PartTimes> load_of(const PredictedSplit& predicted, const Corrections& corrections,
                                  const std::vector<const record::TrialRecord*>& records) {
   if (predicted.bottleneck.kind != Bottleneck::Kind::stage) return std::nullopt;
   const auto stage = static_cast<std::size_t>(predicted.bottleneck.number);
@@ -121,7 +140,8 @@ std::optional<PartTimes> load_of(const PredictedSplit& predicted,
     return summary.stages[stage].compute_p50_ns;
   });
   if (!measured) return std::nullopt;
-  return PartTimes{fmt::format("compute of stage {} at depth", stage), predicted.stage_ns[stage].value, *measured};
+  return PartTimes{fmt::format("compute of stage {} at depth", stage),
+                   corrections.busy_pace / corrections.idle_pace * predicted.stage_ns[stage].value, *measured};
 }
 
 bool predictable(const experiment::NetworkProfile& network) {
@@ -134,7 +154,8 @@ bool knows_links(const Question& question) {
   return question.network || question.profiles.size() == 1;
 }
 
-VerifiedSplit verified(const PredictedSplit& predicted, const std::vector<const record::TrialRecord*>& records) {
+VerifiedSplit verified(const PredictedSplit& predicted, const Corrections& corrections,
+                       const std::vector<const record::TrialRecord*>& records) {
   VerifiedSplit split;
   split.cut = records.front()->trial.cut();
   split.predicted = predicted;
@@ -143,7 +164,7 @@ VerifiedSplit verified(const PredictedSplit& predicted, const std::vector<const 
   split.throughput_image_per_s =
       *median_of(records, [](const auto& summary) { return summary.throughput_image_per_s; });
   split.latency_parts = parts_of(predicted, split.latency_ns, records);
-  split.under_load = load_of(predicted, records);
+  split.under_load = load_of(predicted, corrections, records);
   return split;
 }
 
@@ -164,21 +185,23 @@ bool same_network(const Question& one, const Question& other) {
 }
 
 bool concerns(const Question& question, const experiment::Trial& trial) {
-  return concerns_in_some_network(question, trial) && same_network(question, question_about({}, trial));
+  return concerns_in_some_network(question, trial) && same_links(question, question_about({}, trial));
 }
 
 std::vector<VerifiedGroup> verify_all(const std::vector<Profile>& profiles,
                                       std::span<const record::TrialRecord> records) {
   std::vector<VerifiedGroup> groups;
   if (profiles.empty()) return groups;
+  const int devices = stages_of({.profiles = profiles});
   for (const auto& record : records) {
     const auto& trial = record.trial;
-    auto question = question_about(profiles, trial);
-    const bool possible = has_both_numbers(record) && concerns(question, trial) &&
-                          trial.stage_count() == stages_of({.profiles = profiles}) && predictable(trial.network) &&
-                          knows_links(question);
     const auto done = [&](const VerifiedGroup& group) { return concerns(group.question, trial); };
-    if (!possible || std::any_of(groups.begin(), groups.end(), done)) continue;
+    if (!has_both_numbers(record) || trial.stage_count() != devices || !predictable(trial.network) ||
+        std::any_of(groups.begin(), groups.end(), done)) {
+      continue;
+    }
+    auto question = question_about(profiles, trial);
+    if (!concerns(question, trial) || !knows_links(question)) continue;
     auto verification = verify(question, records);
     groups.push_back({std::move(question), std::move(verification)});
   }
@@ -191,19 +214,34 @@ std::vector<Question> questions_of(const Question& question, std::span<const rec
     if (!has_both_numbers(record) || !concerns_in_some_network(question, record.trial)) continue;
     if (!predictable(record.trial.network)) continue;
     const auto about = question_about({}, record.trial);
-    const auto known = [&](const Question& other) { return same_network(other, about); };
+    const auto known = [&](const Question& other) { return same_links(other, about); };
     if (std::any_of(questions.begin(), questions.end(), known)) continue;
     auto asked = question;
     asked.network = about.network;
     asked.shaping = about.shaping;
+    asked.placement = about.placement;
     if (knows_links(asked)) questions.push_back(std::move(asked));
   }
   return questions;
 }
 
-Verification verify(const Question& question, std::span<const record::TrialRecord> records) {
+Question as_measured(Question question, std::span<const record::TrialRecord> records) {
+  for (const auto& record : records) {
+    if (!has_both_numbers(record) || !concerns_in_some_network(question, record.trial)) continue;
+    const auto about = question_about({}, record.trial);
+    if (!same_network(question, about)) continue;
+    question.shaping = about.shaping;
+    question.placement = about.placement;
+    break;
+  }
+  return question;
+}
+
+Verification verify(Question question, std::span<const record::TrialRecord> records) {
   if (question.any_order) throw UsageError("what was measured has an order of devices: leave --any-order out");
   if (question.profiles.empty()) predict(question);  // says what is missing
+  question.memory_bytes.clear();                     // limits are of choices, and these splits were measured
+  question.least_memory = false;
   const auto measured = collect(question, records);
   std::vector<experiment::Cut> cuts;
   for (const auto& [cut, samples] : measured) cuts.push_back(cut);
@@ -212,7 +250,7 @@ Verification verify(const Question& question, std::span<const record::TrialRecor
   std::vector<double> errors;
   int in_band = 0;
   for (std::size_t i = 0; i < cuts.size(); ++i) {
-    verification.splits.push_back(verified(predictions[i], measured.at(cuts[i])));
+    verification.splits.push_back(verified(predictions[i], question.corrections, measured.at(cuts[i])));
     const auto& split = verification.splits.back();
     errors.push_back(std::abs(split.latency_error()));
     errors.push_back(std::abs(split.throughput_error()));
@@ -223,7 +261,8 @@ Verification verify(const Question& question, std::span<const record::TrialRecor
     const auto& model = question.profiles.front().model;
     throw UsageError(fmt::format(
         "compare predictions with what was measured: none of the {} trials is ok and of {} at batch {} in {} stages, "
-        "with {} batches in flight, in the profiles' mode, over {}; give the --depth and the --network of the sweep",
+        "with {} batches in flight, in the profiles' mode and with their threads, over {}; give the --depth and the "
+        "--network of the sweep",
         records.size(), model.model, model.batch, stages_of(question), question.depth,
         question.network ? question.network->name : "no network"));
   }

@@ -48,19 +48,23 @@ struct Verification {
   double in_band = 0;  ///< share of both numbers of all splits that are within their bands
 };
 
-/// Compares the question's predictions with records of the same model, batch, mode, codecs, number of stages, depth and
-/// network. Others are left out, and those of trials that failed, whose batches are cut, or that lack a phase. Throws
-/// UsageError if none is left or if the question is about any order, and otherwise as predict() does.
-Verification verify(const Question& question, std::span<const record::TrialRecord> records);
+/// Compares the question's predictions with records of the same model, batch, mode, threads, codecs, number of stages,
+/// depth, placement and network. Others are left out, and those of trials that failed, whose batches are cut, or that
+/// lack a phase. Limits of memory, which are of choices, mean nothing. Throws UsageError if none is left or if the
+/// question is about any order, and otherwise as predict() does.
+Verification verify(Question question, std::span<const record::TrialRecord> records);
 
 /// The same question over each network that records of its splits have: all that can be verified with these records.
 std::vector<Question> questions_of(const Question& question, std::span<const record::TrialRecord> records);
 
-/// True if they are about the same network, whatever its name.
+/// The question with the placement and the kind of shaping that records over its network have.
+Question as_measured(Question question, std::span<const record::TrialRecord> records);
+
+/// True if they are about the same network, whatever its name, and whatever shapes it.
 bool same_network(const Question& one, const Question& other);
 
-/// True if a trial's result answers the question: the same model, batch, mode, number of stages, depth and network,
-/// and one of the codecs.
+/// True if a trial's result answers the question: the same model, batch, mode, threads, number of stages, depth,
+/// placement and network, and one of the codecs.
 bool concerns(const Question& question, const experiment::Trial& trial);
 
 /// What was asked, and what came of it.
