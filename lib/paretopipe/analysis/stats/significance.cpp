@@ -64,7 +64,9 @@ double approximate_p_value(const Order& order, double m, double n) {
   const double variance = m * n / 12 * (total + 1 - order.tie_term / (total * (total - 1)));
   if (!(variance > 0)) return 1;
   const double distance = std::abs(order.u - m * n / 2) - 0.5;
-  return distance <= 0 ? 1 : std::erfc(distance / std::sqrt(2 * variance));
+  const double p = distance <= 0 ? 1 : std::erfc(distance / std::sqrt(2 * variance));
+  // No order of few values, ties or not, is rarer than that of two samples that do not overlap.
+  return std::max(p, smallest_p_value(static_cast<std::size_t>(m), static_cast<std::size_t>(n)));
 }
 
 /// `why_not_empty`: the error for no values.
