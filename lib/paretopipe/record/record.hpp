@@ -95,13 +95,14 @@ struct StageReport {
   std::optional<host::GpuUsage> gpu{};              ///< over all phases; absent on CPUs and if unreadable
   std::optional<EmulatedDevice> emulated_device{};  ///< if its device has a profile
   std::optional<Preparation> prepared{};            ///< its graph, if it computes one; absent in older records
+  std::string git_state{};  ///< of the stage program; empty if it is the driver's, or nothing tells
 
   bool operator==(const StageReport&) const = default;
 };
 PARETOPIPE_JSON_UNLESS_USUAL(StageReport,
                              (host, state, compute, cpus, blocks, parameter_bytes, held_parameter_bytes, usage,
                               peak_rss_bytes, memory, conditions, gpu, emulated_device, prepared),
-                             (last_block))
+                             (last_block, git_state))
 
 /// Maps a stage's clock to stage 0's, the one time base of all samples: stage 0's time = stage's time + offset. In
 /// older records the base is the driver's clock.
@@ -187,7 +188,10 @@ struct Fidelity {
   std::optional<UnsplitFidelity> unsplit_against_eager{};
 
   double flips() const { return 1 - top1_agreement; }
-  bool kept() const { return lossy_codec ? !max_flips || flips() <= *max_flips : max_abs_difference <= tolerance; }
+  bool kept() const {
+    constexpr double kRounding = 1e-9;  // 1 − 0.99 is more than 0.01; of a billion images, one makes a difference
+    return lossy_codec ? !max_flips || flips() <= *max_flips + kRounding : max_abs_difference <= tolerance;
+  }
   bool operator==(const Fidelity&) const = default;
 };
 PARETOPIPE_JSON_UNLESS_USUAL(Fidelity,

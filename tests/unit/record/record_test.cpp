@@ -188,6 +188,7 @@ TEST_CASE("what is known of some records only comes back as it was, and is missi
        },
        {}},
       {"/stages/0/last_block", [](auto& record) { record.stages[0].last_block = "layer2.0"; }, "layer2.0"},
+      {"/stages/0/git_state", [](auto& record) { record.stages[0].git_state = "abc123"; }, "abc123"},
       {"/stages/1/emulated_device",
        [](auto& record) {
          record.stages[1].emulated_device = record::EmulatedDevice{
@@ -362,4 +363,17 @@ TEST_CASE("an ok record that lacks its results, and a failed one that lacks its 
   value = failed_record();
   value.erase("failure");
   CHECK_THROWS_AS(value.get<TrialRecord>(), UsageError);
+}
+
+TEST_CASE("as many changed classes as are allowed are no more than are allowed, whatever is rounded") {
+  for (const int changed : {1, 2, 3, 5, 10, 30}) {
+    CAPTURE(changed);
+    record::Fidelity fidelity;
+    fidelity.lossy_codec = true;
+    fidelity.top1_agreement = (100 - changed) / 100.0;
+    fidelity.max_flips = changed / 100.0;
+    CHECK(fidelity.kept());
+    fidelity.top1_agreement -= 1e-6;
+    CHECK_FALSE(fidelity.kept());
+  }
 }
