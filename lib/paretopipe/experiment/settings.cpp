@@ -235,7 +235,7 @@ std::vector<Setting> how_often_it_is_measured() {
   return {
       {.key = "repeat",
        .flag = "--repeat",
-       .meaning = "Trials of every split, or auto: as many as it takes. An interval needs three or more",
+       .meaning = "Trials of every split, or auto: as many as it takes. An interval needs two or more",
        .value = repeats()},
       {.key = "repeat.precision",
        .flag = "--precision",

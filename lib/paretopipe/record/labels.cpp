@@ -110,7 +110,7 @@ std::string cut_name(const experiment::Trial& trial) {
 }
 
 std::string split_label(const experiment::Trial& trial) {
-  if (trial.data_parallel > 0) return fmt::format("data-parallel on {} devices", trial.data_parallel);
+  if (trial.data_parallel > 0) return fmt::format("data-parallel on {} devices{}", trial.data_parallel, suffix(trial));
   const auto* place = trial.all_remote() ? " all remote" : trial.all_local() ? " all local" : "";
   return fmt::format("{}/{}{}{}", split_number(trial), trial.block_count, place, suffix(trial));
 }

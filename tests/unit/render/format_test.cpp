@@ -53,6 +53,11 @@ TEST_CASE("splits are written as k of N, and the endpoints are named") {
   auto two_cuts = make_trial(3);
   two_cuts.split_points = {3, 7};
   CHECK(record::split_label(two_cuts) == "3,7/10");
+  auto replicas = make_trial(3);
+  replicas.data_parallel = 2;
+  CHECK(record::split_label(replicas) == "data-parallel on 2 devices");
+  replicas.training.emplace();
+  CHECK(record::split_label(replicas) == "data-parallel on 2 devices " + replicas.way_of_training());
 }
 
 TEST_CASE("a group's title shows what is not at its default, and every trial has its settings under the same names") {
