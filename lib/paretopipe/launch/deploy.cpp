@@ -133,11 +133,13 @@ std::optional<std::string> find(const Answers& answers, std::string_view key) {
 
 /// Answers: architecture, folder, and "has" with the name of every program that is there as it should be.
 Answers ask_what_is_there(const Reach& reach, const std::vector<Deployed>& programs) {
-  auto script = fmt::format("d=\"{}\"; echo \"{}architecture $(uname -m)\"; echo \"{}folder $d\"",
-                            program_folder(programs.front().sha256), kMark, kMark);
+  auto script = fmt::format(
+      "paretopipe_dir=\"{0}\"; echo \"{1}folder ${{paretopipe_dir:?{2}}}\"; echo \"{1}architecture $(uname -m)\"",
+      program_folder(programs.front().sha256), kMark, kUnquoted);
   for (const auto& program : programs) {
     script += fmt::format(
-        "; if [ -x \"$d/{0}\" ]; then s=$(sha256sum <\"$d/{0}\"); [ \"${{s%% *}}\" != {1} ] || echo \"{2}has {0}\"; fi",
+        "; if [ -x \"${{paretopipe_dir:?}}/{0}\" ]; then paretopipe_sum=$(sha256sum <\"${{paretopipe_dir:?}}/{0}\"); "
+        "[ \"${{paretopipe_sum%% *}}\" != {1} ] || echo \"{2}has {0}\"; fi",
         program.name, program.sha256, kMark);
   }
   RemoteScript remote(reach, script);
@@ -150,15 +152,19 @@ Answers ask_what_is_there(const Reach& reach, const std::vector<Deployed>& progr
 /// case the trap removes it, along with folders that are then empty.
 std::string copy_script(const std::string& sha256_of_folder, const Deployed& program) {
   return fmt::format(
-      "d=\"{0}\"; t=\"$d/.{1}.$$\"; "
-      "trap 'rm -f \"$t\"; rmdir \"$d\" \"${{d%/*}}\" \"${{d%/*/*}}\" 2>/dev/null; exit 0' EXIT; "
+      "paretopipe_dir=\"{0}\"; paretopipe_copy=\"${{paretopipe_dir:?{4}}}/.{1}.$$\"; "
+      "trap 'rm -f \"${{paretopipe_copy:?}}\"; "
+      "rmdir \"${{paretopipe_dir:?}}\" \"${{paretopipe_dir%/*}}\" \"${{paretopipe_dir%/*/*}}\" 2>/dev/null; exit 0' "
+      "EXIT; "
       "trap 'exit 1' HUP INT PIPE TERM; "
-      "if mkdir -p \"$d\" && cat >\"$t\"; then :; else echo \"{2}unwritable $d\"; exit; fi; "
-      "s=$(sha256sum <\"$t\"); if [ \"${{s%% *}}\" != {3} ]; then echo \"{2}damaged $t\"; exit; fi; "
-      "chmod 755 \"$t\"; l=$(ldd \"$t\" 2>&1 | grep \"not found\"); "
-      "if [ -n \"$l\" ]; then echo \"$l\" | sed \"s/^/{2}missing /\"; exit; fi; "
-      "mv -f \"$t\" \"$d/{1}\" && echo \"{2}done $d\"",
-      program_folder(sha256_of_folder), program.name, kMark, program.sha256);
+      "if mkdir -p \"${{paretopipe_dir:?}}\" && cat >\"${{paretopipe_copy:?}}\"; then :; "
+      "else echo \"{2}unwritable $paretopipe_dir\"; exit; fi; "
+      "paretopipe_sum=$(sha256sum <\"$paretopipe_copy\"); "
+      "if [ \"${{paretopipe_sum%% *}}\" != {3} ]; then echo \"{2}damaged $paretopipe_copy\"; exit; fi; "
+      "chmod 755 \"$paretopipe_copy\"; paretopipe_lacks=$(ldd \"$paretopipe_copy\" 2>&1 | grep \"not found\"); "
+      "if [ -n \"$paretopipe_lacks\" ]; then echo \"$paretopipe_lacks\" | sed \"s/^/{2}missing /\"; exit; fi; "
+      "mv -f \"$paretopipe_copy\" \"$paretopipe_dir/{1}\" && echo \"{2}done $paretopipe_dir\"",
+      program_folder(sha256_of_folder), program.name, kMark, program.sha256, kUnquoted);
 }
 
 /// Makes "libfmt.so.9 (Debian's package libfmt9)" of ldd's line "libfmt.so.9 => not found". Returns other lines, such
@@ -221,10 +227,11 @@ Deployment deploy(const Reach& reach, const std::vector<Deployed>& programs) {
 }
 
 std::int64_t clean_cache(const Reach& reach) {
-  RemoteScript remote(
-      reach, fmt::format("d=\"{}\"; [ ! -d \"$d\" ] || find \"$d\" -type f -exec stat -c \"{}bytes %s\" {{}} +; "
-                         "if rm -rf \"$d\"; then echo \"{}done $d\"; fi",
-                         cache_folder(), kMark, kMark));
+  RemoteScript remote(reach,
+                      fmt::format("paretopipe_dir=\"{0}\"; [ ! -d \"${{paretopipe_dir:?{2}}}\" ] || "
+                                  "find \"${{paretopipe_dir:?}}\" -type f -exec stat -c \"{1}bytes %s\" {{}} +; "
+                                  "if rm -rf \"${{paretopipe_dir:?}}\"; then echo \"{1}done $paretopipe_dir\"; fi",
+                                  cache_folder(), kMark, kUnquoted));
   const auto answers = remote.finish();
   if (!find(answers, "done")) remote.fail("does not let its cache be removed");
   std::int64_t sum = 0;

@@ -1,7 +1,10 @@
 #include <paretopipe/launch/child_process.hpp>
 #include <paretopipe/launch/launcher.hpp>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -23,9 +26,24 @@ std::string quoted_for_shell(const std::string& text) {
   return quoted + "'";
 }
 
+namespace {
+
+/// The number of shells that read the command, one after each ssh of the launcher, wherever that stands in it. A last
+/// word "ssh" is a host's name, because ssh needs one. A word such as "--volume=/etc/ssh" starts nothing.
+std::ptrdiff_t shells_behind(const std::vector<std::string>& launcher) {
+  return std::count_if(launcher.begin(), std::prev(launcher.end()), [](const std::string& word) {
+    return std::filesystem::path(word).filename() == "ssh" && word.find_first_of("=:") == std::string::npos;
+  });
+}
+
+}  // namespace
+
 std::vector<std::string> command_over(std::vector<std::string> launcher, const std::vector<std::string>& command) {
-  const bool through_shell = std::filesystem::path(launcher.front()).filename() == "ssh";
-  for (const auto& word : command) launcher.push_back(through_shell ? quoted_for_shell(word) : word);
+  const auto shells = shells_behind(launcher);
+  for (auto word : command) {
+    for (std::ptrdiff_t shell = 0; shell < shells; ++shell) word = quoted_for_shell(word);
+    launcher.push_back(std::move(word));
+  }
   return launcher;
 }
 
@@ -47,8 +65,11 @@ std::string program_folder(const std::string& sha256) {
 
 std::vector<std::string> guard_command(const std::string& program, const std::string& sha256) {
   if (!program.empty()) return {program, "guard"};
-  const auto script = fmt::format("p=\"{}/paretopipe-stage\"; [ -x \"$p\" ] || p=paretopipe-stage; exec \"$p\" guard",
-                                  program_folder(sha256));
+  const auto script = fmt::format(
+      "paretopipe_program=\"{}/paretopipe-stage\"; "
+      "[ -x \"${{paretopipe_program:?{}}}\" ] || paretopipe_program=paretopipe-stage; "
+      "exec \"${{paretopipe_program:?}}\" guard",
+      program_folder(sha256), kUnquoted);
   return {"sh", "-c", script};
 }
 

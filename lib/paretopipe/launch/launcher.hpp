@@ -11,7 +11,7 @@ namespace paretopipe::launch {
 std::vector<std::string> ssh_to(const std::string& destination);
 
 /// `launcher` with `command` appended. Each word is quoted where the launcher hands them to a shell as a text, as ssh
-/// does.
+/// does: once for each of its words that is ssh, such as in "sshpass -f FILE ssh HOST" or "ssh GATEWAY ssh HOST".
 std::vector<std::string> command_over(std::vector<std::string> launcher, const std::vector<std::string>& command);
 
 /// One word of the shell that means `text`, whatever is in it (POSIX, Shell Command Language, 2.2.2).
@@ -19,6 +19,12 @@ std::string quoted_for_shell(const std::string& text);
 
 /// `command` with the path of its program, which is looked for as find_program does it. Throws EnvironmentError.
 std::vector<std::string> with_found_program(std::vector<std::string> command);
+
+/// What a script says if a launcher passed it on unquoted, as a program around ssh does that command_over knows nothing
+/// of. A shell then runs the script without the variable that it begins with. So scripts give their variables names
+/// that no login uses, and expand them with this message.
+inline constexpr const char* kUnquoted =
+    "the launcher took this command apart; let the devices file name ssh itself, not a program around it";
 
 /// The folder of a device's cache, in the syntax of the shell there.
 std::string cache_folder();

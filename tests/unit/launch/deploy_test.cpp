@@ -1,13 +1,83 @@
+#include <paretopipe/core/error.hpp>
+#include <paretopipe/core/hash.hpp>
 #include <paretopipe/core/version.hpp>
+#include <paretopipe/launch/child_process.hpp>
 #include <paretopipe/launch/deploy.hpp>
 #include <paretopipe/launch/launcher.hpp>
 
+#include <filesystem>
+#include <initializer_list>
 #include <string>
+#include <vector>
 
 #include <support/catch.hpp>
+#include <support/files.hpp>
+#include <support/temporary_folder.hpp>
+#include <support/thrown.hpp>
+
+#include "shell_child.hpp"
 
 using namespace paretopipe;
 using namespace paretopipe::launch;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A host behind a program of this name that works as ssh does: after the destination, it joins its words and hands
+/// them to the login's shell. The login exports `d`, a folder of its own.
+class HostBehind {
+ public:
+  explicit HostBehind(const std::string& name) {
+    support::write_script(folder_.path() / name, "shift; export XDG_CACHE_HOME='" + folder_.path().string() +
+                                                     "/cache' d='" + own().string() + "'; exec /bin/sh -c \"$*\"");
+    fs::create_directory(own());
+    support::write_file(own() / "letter", "of the login");
+    support::write_script(program(), "echo deployed");
+    reach_ = {"pi", {"env", (folder_.path() / name).string(), "pi"}};
+  }
+
+  const Reach& reach() const { return reach_; }
+  fs::path own() const { return folder_.path() / "own"; }
+  fs::path program() const { return folder_.path() / "program"; }
+  fs::path cache() const { return folder_.path() / "cache" / "paretopipe"; }
+  std::vector<Deployed> programs() const { return {{program(), "paretopipe-stage", sha256_of_file(program())}}; }
+
+ private:
+  support::TemporaryFolder folder_;
+  Reach reach_;
+};
+
+}  // namespace
+
+TEST_CASE("through a program around ssh, programs are deployed, found where they are looked for, and cleaned away",
+          "[deploy]") {
+  const HostBehind host("ssh");
+  const auto programs = host.programs();
+  const auto file = host.cache() / "programs" / programs[0].sha256 / "paretopipe-stage";
+  const auto deployment = deploy(host.reach(), programs);
+  CHECK(deployment.folder == file.parent_path());
+  CHECK(deployment.copied == std::vector<std::string>{"paretopipe-stage"});
+  CHECK(sha256_of_file(file) == programs[0].sha256);
+  CHECK(deploy(host.reach(), programs).copied.empty());
+  const auto start = command_over(host.reach().launcher, guard_command("", programs[0].sha256));
+  CHECK(run_command({.argv = with_found_program(start)}, testing::kPatienceMs).output == "deployed\n");
+  CHECK(clean_cache(host.reach()) == static_cast<std::int64_t>(fs::file_size(host.program())));
+  CHECK_FALSE(fs::exists(host.cache()));
+  CHECK(fs::exists(host.own() / "letter"));
+}
+
+TEST_CASE("a launcher that takes scripts apart is an error that says so, and no folder of the login is touched",
+          "[deploy]") {
+  const HostBehind host("to");
+  const std::initializer_list<std::string_view> said{"pi cannot be reached", "the launcher took this command apart"};
+  support::check_throws<EnvironmentError>([&] { clean_cache(host.reach()); }, said);
+  CHECK(support::read_file(host.own() / "letter") == "of the login");
+  support::check_throws<EnvironmentError>([&] { deploy(host.reach(), host.programs()); }, said);
+  CHECK_FALSE(fs::exists(host.cache()));
+  const auto start = command_over(host.reach().launcher, guard_command("", "abc"));
+  const auto ended = run_command({.argv = with_found_program(start)}, testing::kPatienceMs);
+  CHECK(ended.output.find(kUnquoted) != std::string::npos);
+}
 
 TEST_CASE("the answers of a script are found in whatever a login prints", "[deploy]") {
   const std::string output =

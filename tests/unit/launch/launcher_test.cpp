@@ -38,6 +38,20 @@ TEST_CASE("ssh hands a text to a shell, so its words are quoted; other launchers
         std::vector<std::string>{"srun", "-n1", "sh", "-c", "a b"});
 }
 
+TEST_CASE("words are quoted once for each ssh of a launcher, wherever it stands, and not for other words like it") {
+  const auto appended = [](std::vector<std::string> launcher) {
+    return command_over(std::move(launcher), {"a b"}).back();
+  };
+  CHECK(appended({"sshpass", "-f", "pw", "ssh", "pi"}) == "'a b'");
+  CHECK(appended({"sudo", "-u", "lab", "/usr/bin/ssh", "pi"}) == "'a b'");
+  CHECK(appended({"gcloud", "compute", "ssh", "pi", "--"}) == "'a b'");
+  CHECK(appended({"ssh", "gateway", "ssh", "pi"}) == quoted_for_shell("'a b'"));
+  CHECK(appended({"ssh", "ssh"}) == "'a b'");
+  CHECK(appended({"srun", "-w", "ssh"}) == "a b");
+  CHECK(appended({"docker", "run", "--volume=/etc/ssh", "-v", "/root/ssh:/etc/ssh", "image"}) == "a b");
+  CHECK(appended({"sshpass", "-f", "pw", "to-pi"}) == "a b");
+}
+
 TEST_CASE("no option of ours makes ssh ask, or trust more than the user's set-up does", "[launcher]") {
   const auto command = ssh_to("pi");
   CHECK(command.front() == "ssh");
