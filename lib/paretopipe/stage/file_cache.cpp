@@ -7,9 +7,12 @@
 #include <cerrno>
 #include <cstdlib>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -20,9 +23,15 @@ namespace {
 
 constexpr std::int64_t kElementBytes = 8;
 
-void check_sha256(const std::string& text) {
+constexpr std::size_t kSha256Digits = 64;
+
+bool is_sha256(std::string_view text) {
   const auto digit = [](char letter) { return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'f'); };
-  if (text.size() == 64 && std::all_of(text.begin(), text.end(), digit)) return;
+  return text.size() == kSha256Digits && std::all_of(text.begin(), text.end(), digit);
+}
+
+void check_sha256(const std::string& text) {
+  if (is_sha256(text)) return;
   throw wire::ProtocolError("the driver named a file by something else than a SHA-256");
 }
 
@@ -36,6 +45,23 @@ EnvironmentError cannot_keep(const std::filesystem::path& folder, int reason) {
 std::filesystem::path folder_of(const char* variable) {
   const char* value = std::getenv(variable);
   return value == nullptr ? "" : value;
+}
+
+/// Appended to the SHA-256 while a file is incomplete; mkostemp(3) puts letters and digits in place of each X.
+constexpr std::string_view kIncomplete = ".XXXXXX";
+
+/// Removes the files of stages that were killed. Those of living stages are locked, and where the file system has no
+/// locks, all stay. A folder of links has such a name, too ("SHA256.folder"), and is no file.
+void remove_left_files(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::error_code unknown;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const auto name = entry->path().filename().string();
+    if (name.size() != kSha256Digits + kIncomplete.size() || name[kSha256Digits] != kIncomplete.front()) continue;
+    if (!is_sha256(std::string_view(name).substr(0, kSha256Digits)) || !entry->is_regular_file(unknown)) continue;
+    const FileDescriptor file(::open(entry->path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    if (file.get() >= 0 && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) ::unlink(entry->path().c_str());
+  }
 }
 
 }  // namespace
@@ -60,7 +86,7 @@ std::filesystem::path users_file_cache() {
 }
 
 /// A file that is still incomplete. It has another name until it is complete, and is removed at the end of life unless
-/// it was kept.
+/// it was kept. It is locked until then, which tells it from a file that a killed stage left.
 class FileCache::Incoming {
  public:
   Incoming(const std::filesystem::path& folder, const TakeChunk& first)
@@ -68,9 +94,9 @@ class FileCache::Incoming {
     std::error_code error;
     std::filesystem::create_directories(folder_, error);
     if (error) throw cannot_keep(folder_, error.value());
-    name_ = (folder_ / (sha256_ + ".XXXXXX")).string();
-    file_ = FileDescriptor(::mkostemp(name_.data(), O_CLOEXEC));
-    if (file_.get() < 0) throw cannot_keep(folder_, errno);
+    remove_left_files(folder_);
+    while (!make_locked()) {
+    }
   }
   ~Incoming() {
     if (!name_.empty()) ::unlink(name_.c_str());
@@ -98,7 +124,7 @@ class FileCache::Incoming {
 
   /// Verifies what the disk has, and gives it its name.
   std::filesystem::path keep() {
-    if (::fsync(file_.get()) != 0 || ::close(file_.release()) != 0) throw cannot_keep(folder_, errno);
+    if (::fsync(file_.get()) != 0) throw cannot_keep(folder_, errno);
     if (const auto found = sha256_of_file(name_); found != sha256_) {
       throw EnvironmentError(
           fmt::format("keep a file in {}: what arrived has the SHA-256 {} rather than {}; the file was changed while "
@@ -112,6 +138,15 @@ class FileCache::Incoming {
   }
 
  private:
+  /// False if another stage removed the file before it was locked. Not every file system has locks.
+  bool make_locked() {
+    name_ = (folder_ / (sha256_ + std::string(kIncomplete))).string();
+    file_ = FileDescriptor(::mkostemp(name_.data(), O_CLOEXEC));
+    if (file_.get() < 0) throw cannot_keep(folder_, errno);
+    struct stat status {};
+    return ::flock(file_.get(), LOCK_EX) != 0 || ::fstat(file_.get(), &status) != 0 || status.st_nlink > 0;
+  }
+
   std::filesystem::path folder_;
   std::string sha256_;
   std::int64_t total_;

@@ -28,7 +28,8 @@ std::filesystem::path users_file_cache();
 
 /// Files that drivers sent to this device, by the SHA-256 of their contents: archives, weights and data, which other
 /// machines have elsewhere or not at all. A file gets its name once it is complete and verified, so stages of several
-/// sweeps may share the folder. Nothing is ever removed from it but files that were not completed.
+/// sweeps may share the folder. Nothing is ever removed from it but files that were not completed. One that a stage
+/// leaves because it is killed, or its host is switched off, is removed when the next file arrives in the folder.
 ///
 /// All functions throw wire::ProtocolError for a SHA-256 that is none in lower case: it never becomes part of a path.
 class FileCache {

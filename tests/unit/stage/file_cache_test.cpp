@@ -98,6 +98,33 @@ TEST_CASE("a file that never became complete leaves nothing behind, and neither 
   CHECK(entries(folder.path()) == 1);
 }
 
+TEST_CASE("what a killed stage left is removed when the next file begins, and what a living one writes is not") {
+  const support::TemporaryFolder folder;
+  const auto file = some_file();
+  const auto sha256 = sha256_of_text(file);
+  FileCache living(folder.path());
+  send(living, file, sha256, 5 * kPiece);
+  const auto left = folder.path() / (sha256_of_text("left") + ".a1B2c3");
+  support::write_file(left, file);
+  const std::vector<std::string> others{"notes", sha256_of_text("kept"), sha256_of_text("left") + ".a1B2c",
+                                        sha256.substr(1) + "g.a1B2c3"};
+  for (const auto& name : others) support::write_file(folder.path() / name, "x");
+  fs::create_directory(folder.path() / (sha256 + ".folder"));
+  FileCache next(folder.path());
+  CHECK(fs::exists(left));
+  send(next, "a short one");
+  CHECK_FALSE(fs::exists(left));
+  for (const auto& name : others) CHECK(fs::exists(folder.path() / name));
+  CHECK(fs::is_directory(folder.path() / (sha256 + ".folder")));
+  CHECK(entries(folder.path()) == others.size() + 3);  // the folder, the short file, and the one that is being written
+  const auto total = static_cast<std::int64_t>(file.size());
+  fs::path path;
+  for (std::int64_t at = 5 * kPiece; at < total; at += kPiece) {
+    path = take(living, {sha256, at, kPiece, total}, file.substr(static_cast<std::size_t>(at), kPiece));
+  }
+  CHECK(support::read_file(path) == file);
+}
+
 TEST_CASE("pieces of a file come in order, of one file and of one size") {
   const support::TemporaryFolder folder;
   FileCache cache(folder.path());
