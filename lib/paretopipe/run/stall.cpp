@@ -110,13 +110,16 @@ const StageSight* find_stage(std::span<const StageSight> sights, int stage) {
   return found == sights.end() ? nullptr : &*found;
 }
 
-/// True if bytes that the sender has handed over are missing at the receiver, which has `received`. Always true if the
-/// sender is finished.
-bool on_the_way(const StageSight& sender, int to, std::int64_t received) {
-  if (sender.replied) return true;
-  return answers(sender) && std::any_of(sender.lanes.begin(), sender.lanes.end(), [&](const LaneSight& lane) {
-           return lane.report.role == Role::send && lane.report.peer == to && lane.report.bytes > received;
-         });
+/// How long ago the sender handed over the last bytes, if some are missing at the receiver, which has `received`. A
+/// sender that has replied has handed over all, and what a receiver still waits for is on the way. 0: nothing is known
+/// to be.
+Nanoseconds on_the_way_for(const StageSight& sender, int to, std::int64_t received) {
+  if (sender.replied) return sender.since_reply;
+  if (!answers(sender)) return Nanoseconds(0);
+  const auto found = std::find_if(sender.lanes.begin(), sender.lanes.end(), [&](const LaneSight& lane) {
+    return lane.report.role == Role::send && lane.report.peer == to && lane.report.bytes > received;
+  });
+  return found == sender.lanes.end() ? Nanoseconds(0) : standing(sender, *found);
 }
 
 std::vector<Accusation> stalled_links(std::span<const StageSight> sights, const StallLimits& limits) {
@@ -126,14 +129,16 @@ std::vector<Accusation> stalled_links(std::span<const StageSight> sights, const 
     for (const auto& lane : receiver.lanes) {
       const auto& report = lane.report;
       const bool waits = report.role == Role::receive && report.doing == Doing::waiting;
-      if (!waits || standing(receiver, lane) < limits.unsure) continue;
       const auto* sender = find_stage(sights, report.peer);
-      if (sender == nullptr || !on_the_way(*sender, receiver.stage, report.bytes)) continue;
+      if (!waits || sender == nullptr) continue;
+      // The receiver may have waited for long before anything was sent, which is no fault of the link.
+      const auto silence = std::min(standing(receiver, lane), on_the_way_for(*sender, receiver.stage, report.bytes));
+      if (silence < limits.unsure) continue;
       found.push_back(
           {std::nullopt,
            fmt::format("the link from stage {} to stage {} hangs: stage {} has sent, and for {} nothing has "
                        "arrived; look at the network between them",
-                       report.peer, receiver.stage, report.peer, seconds(standing(receiver, lane)))});
+                       report.peer, receiver.stage, report.peer, seconds(silence))});
     }
   }
   return found;

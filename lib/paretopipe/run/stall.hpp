@@ -21,7 +21,7 @@ struct StallLimits {
   Nanoseconds standstill = std::chrono::seconds(10);  ///< in one micro-batch, without any CPU time; at least
   double times_longest = 20;                          ///< and at least so many times its longest micro-batch
   /// The same limit before the first micro-batch, which may take long; for a process without an answer that is not
-  /// stopped; and for a link that has bytes to deliver but delivers none, which may lose packets.
+  /// stopped; and for a link that delivers nothing since it was given bytes to deliver, which may lose packets.
   Nanoseconds unsure = std::chrono::seconds(60);
   Nanoseconds unseen = std::chrono::minutes(5);  ///< without an answer from another machine, which may be swapping
   /// The same if signs of life of its guard, which are due every 5 s (launch::kSignOfLifeEvery), are missing as well.
@@ -47,6 +47,7 @@ struct LaneSight {
 struct StageSight {
   int stage = 0;
   bool replied = false;       ///< no longer awaited
+  Nanoseconds since_reply{};  ///< how long ago that was seen
   Nanoseconds silent{};       ///< how long it has not answered; 0: it answered the last question
   char state = '?';           ///< of its process (host::ProcessState)
   bool used_cpu = false;      ///< while it was silent

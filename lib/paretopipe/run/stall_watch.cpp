@@ -50,6 +50,9 @@ void StallWatch::look(const std::vector<StageClient*>& waiting) {
   if (const auto stalled = find_stalled(sights_, limits); !stalled.empty()) end_wait(stalled);
   tell_of_slow_ones();
   ask(waiting);
+  for (auto& sight : sights_) {
+    if (sight.replied) sight.since_reply += limits.every;  // as it will be at the next look
+  }
   const auto now = Clock::now();
   next_look_ = std::min(limits_.deadline, now + limits.every);
   if (now < limits_.deadline) return;

@@ -14,8 +14,8 @@ namespace paretopipe::run {
 /// Watches stages whose replies are awaited: asks them where they are, at most one question at a time, and ends the
 /// wait for those that hang.
 ///
-/// Silence is counted in looks without an answer, not by the clock: a driver that was itself stopped for an hour does
-/// not take the stages for silent.
+/// Silence, and the time since a reply, is counted in looks, not by the clock: a driver that was itself stopped for an
+/// hour does not take the stages for silent.
 class StallWatch {
  public:
   StallWatch(const std::vector<StageClient*>& stages, const WaitLimits& limits);

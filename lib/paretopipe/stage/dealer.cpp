@@ -111,6 +111,7 @@ class DealerRun {
       source_.complete(sequence_of(device, own), times.begin_ns, times.end_ns, result);
       lane.next(Doing::waiting);
     }
+    lane.now(Doing::held_up);  // by the other devices; a thread that waits says that a result is still to come
   }
 
   /// Closing the queues and links releases all waiting threads.

@@ -212,11 +212,41 @@ TEST_CASE("a link that brings a byte now and then is slow, not stalled", "[stall
   }
 }
 
-TEST_CASE("a link is named, too, whose sender is through with everything and has reported", "[stall]") {
-  auto sights = standing_for(61s, {kWaits, kWaits, kWaits});
+TEST_CASE("a link is named, too, whose sender is through with everything and replied a minute ago", "[stall]") {
+  auto sights = standing_for(90s, {kWaits, kWaits, kWaits});
   CHECK(stalled(sights).empty());
   sights[0].replied = true;
-  check_one(stalled(sights), std::nullopt, "the link from stage 0 to stage 1");
+  sights[0].since_reply = 60s;
+  check_one(stalled(sights), std::nullopt,
+            "the link from stage 0 to stage 1 hangs: stage 0 has sent, and for 60 s nothing has arrived");
+}
+
+TEST_CASE("however long a stage has waited, what was just sent to it is given a minute to arrive", "[stall]") {
+  auto sights = standing_for(1h, {kWaits, kWaits, kWaits});
+  sights[0].answered(whereabouts(0, 1h + 4s, Answer{.sent_bytes = 5000}));
+  sights[1].answered(whereabouts(1, 1h + 4s, kWaits));
+  CHECK(stalled(sights).empty());
+  sights[0].answered(whereabouts(0, 1h + 63s, Answer{.sent_bytes = 5000}));
+  sights[1].answered(whereabouts(1, 1h + 63s, kWaits));
+  CHECK(stalled(sights).empty());
+  sights[0].answered(whereabouts(0, 1h + 64s, Answer{.sent_bytes = 5000}));
+  check_one(stalled(sights), std::nullopt, "stage 0 has sent, and for 60 s nothing has arrived");
+}
+
+TEST_CASE("the last tensor of a slow sender has a minute from its reply, however long it was waited for", "[stall]") {
+  auto sights = standing_for(10min, {kWaits, kWaits});  // a bottleneck, or a gradient that takes so long
+  sights[0].replied = true;
+  CHECK(stalled(sights).empty());
+  sights[0].since_reply = 58s;
+  CHECK(stalled(sights).empty());
+}
+
+TEST_CASE("a stage that is through with everything that a finished peer sent is not taken to wait for it", "[stall]") {
+  const Answer held_up{.receive = Doing::held_up};
+  auto sights = standing_for(10min, {kWaits, held_up});
+  sights[0].replied = true;
+  sights[0].since_reply = 10min;
+  CHECK(stalled(sights).empty());
 }
 
 TEST_CASE("several that hang are all named, and a silent one before one that stands still", "[stall]") {

@@ -1,13 +1,20 @@
 // Batches dealt out to devices that each hold the whole model, in one process: the source deals, every other device is
 // the second stage of a pipeline of two.
+#include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/stage/dealer.hpp>
+#include <paretopipe/stage/progress.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
+#include <filesystem>
+#include <optional>
+#include <thread>
 
 #include <support/catch.hpp>
 #include <support/message_of.hpp>
+#include <support/temporary_folder.hpp>
 
 #include "ring.hpp"
 
@@ -67,7 +74,7 @@ class Star {
     outcomes.push_back(std::async(std::launch::async, [this] {
       std::vector<stage::Neighbours> neighbours;
       for (std::size_t i = 0; i < there_.size(); ++i) neighbours.push_back({&back_[i].second, &there_[i].first});
-      return stage::run_dealer(runs_.front(), *backends_.front(), neighbours, references_);
+      return stage::run_dealer(runs_.front(), *backends_.front(), neighbours, references_, &progress_);
     }));
     for (std::size_t i = 1; i < runs_.size(); ++i) {
       outcomes.push_back(std::async(std::launch::async, [this, i] {
@@ -86,7 +93,17 @@ class Star {
 
   const stage::ReferenceSet& references() const { return references_; }
 
+  /// The source's thread that receives the device's results. Absent if no run is under way.
+  std::optional<stage::LaneReport> receiving_from(int device) const {
+    const auto where = progress_.where();
+    for (const auto& lane : where.lanes) {
+      if (lane.role == stage::Role::receive && lane.peer == device) return lane;
+    }
+    return std::nullopt;
+  }
+
  private:
+  stage::Progress progress_;  ///< of the source
   std::vector<stage::Run> runs_;
   stage::ReferenceSet references_;
   std::vector<std::unique_ptr<stage::Backend>> backends_;
@@ -201,4 +218,30 @@ TEST_CASE("the device whose block breaks says so, and all the others lose a peer
     CHECK(message != "(nothing was thrown)");
     CHECK(support::contains(message, "broke on purpose") == (i == culprit));
   }
+}
+
+TEST_CASE("the source does not seem to wait for a device that is through, however long another one takes") {
+  const support::TemporaryFolder folder;
+  const auto gate = folder.path() / "gate";
+  Star star({.devices = 3,
+             .warmup = 0,
+             .batches = 6,
+             .faults = {"", "", "gate@0-3@1@" + gate.string()},
+             .phases = experiment::Phases::offline},
+            &Socketpair::connect);
+  auto outcomes = star.start();
+  std::optional<stage::LaneReport> fast;
+  for (const auto give_up = Clock::now() + std::chrono::minutes(5); Clock::now() < give_up;) {
+    fast = star.receiving_from(1);
+    if (fast && fast->done == 2 && fast->doing == stage::Doing::held_up && std::filesystem::exists(gate)) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  const auto slow = star.receiving_from(2);
+  std::filesystem::remove(gate);
+  for (auto& outcome : outcomes) outcome.get();
+  REQUIRE(fast.has_value());
+  CHECK(fast->done == 2);
+  CHECK(fast->doing == stage::Doing::held_up);
+  REQUIRE(slow.has_value());
+  CHECK(slow->doing == stage::Doing::waiting);
 }
