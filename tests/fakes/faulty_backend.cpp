@@ -1,6 +1,7 @@
 #include "faulty_backend.hpp"
 
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/stage/training_part.hpp>
 
 #include <csignal>
@@ -36,7 +37,8 @@ class FaultyBackend final : public stage::Backend {
     slower_ = fault == "slower";
     denormals_ = fault == "denormals";
     reference_kernels_ = fault == "reference kernels";
-    if (fault.empty() || slower_ || denormals_ || reference_kernels_) return;
+    small_machine_ = fault == "small machine";
+    if (fault.empty() || slower_ || denormals_ || reference_kernels_ || small_machine_) return;
     std::smatch match;
     if (!std::regex_match(fault, match, std::regex("([a-z]+)@([0-9]+)-([0-9]+)@([0-9]+)(?:@(.+))?"))) {
       throw UsageError("unreadable fault: " + fault);
@@ -49,6 +51,9 @@ class FaultyBackend final : public stage::Backend {
 
   std::vector<std::string> models() const override { return inner_->models(); }
   nlohmann::json configure(const stage::ComputeOptions& options) override {
+    if (small_machine_ && (options.device != "cpu" || options.threads > std::ssize(host::current_affinity()))) {
+      throw EnvironmentError("cannot compute on " + options.device + " with this many threads");
+    }
     auto applied = inner_->configure(options);
     if (denormals_) applied["flush_denormals"] = false;
     if (reference_kernels_) applied["convolution_kernels"] = {"gemm:ref", "ref:any"};
@@ -201,6 +206,7 @@ class FaultyBackend final : public stage::Backend {
   bool slower_ = false;
   bool denormals_ = false;
   bool reference_kernels_ = false;
+  bool small_machine_ = false;
   std::string action_;
   experiment::BlockRange range_;
   int call_ = 0;

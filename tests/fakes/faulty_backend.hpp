@@ -15,8 +15,9 @@ namespace paretopipe::fakes {
 /// With MARKER, a path, it happens only while no file of that name exists, and writes the process's id into it before
 /// anything else: once in a sweep, however often the process is started, and visible from outside. An empty `fault`
 /// changes nothing. "denormals" says that denormal numbers are not computed as zero, and "reference kernels" that
-/// oneDNN has no others. "slower" makes every block of a synthetic model, in whole milliseconds, take a tenth longer
-/// than its name says. The model is computed in every mode alike. Models and data may be of files (seen_files.hpp).
+/// oneDNN has no others. "small machine" refuses GPUs, and more threads than CPUs. "slower" makes every block of a
+/// synthetic model, in whole milliseconds, take a tenth longer than its name says. The model is computed in every mode
+/// alike. Models and data may be of files (seen_files.hpp).
 std::unique_ptr<stage::Backend> make_faulty_backend(std::unique_ptr<stage::Backend> inner, const std::string& fault);
 
 }  // namespace paretopipe::fakes

@@ -2,7 +2,9 @@
 #include <paretopipe/core/hash.hpp>
 #include <paretopipe/run/file_copies.hpp>
 #include <paretopipe/stage/file_cache.hpp>
+#include <paretopipe/wire/rendezvous.hpp>
 
+#include <csignal>
 #include <numeric>
 
 #include <support/files.hpp>
@@ -170,6 +172,85 @@ TEST_CASE(
   fs::remove(gone);
   require_right(executor.run(cut));
   require_right(executor.run(local));
+}
+
+namespace {
+
+/// A port of this machine that nobody listens at, below those that the kernel gives to connections of others.
+std::uint16_t free_port() {
+  return wire::Listener("127.0.0.1", {23'000, 29'999}).port();
+}
+
+void kill_stages() {
+  const auto stages = support::own_children();
+  const auto watched = support::watch(stages);
+  for (const auto stage : stages) ::kill(stage, SIGKILL);
+  REQUIRE(support::all_ended(watched));
+}
+
+}  // namespace
+
+TEST_CASE(
+    "what keeps a host that took part before from its links fails the trials that need them, and they go on once it "
+    "has passed") {
+  const auto port = free_port();
+  auto pi = device_over("pi");
+  pi.first_port = pi.last_port = port;
+  run::PipelineExecutor executor(options_on({pi}));
+  const auto cut = on({"local", "pi"}, trial_at({1})), local = on({"local", "pi"}, trial_at({3}));
+  const auto dealt = on({"local", "pi"}, dealt_to(2));
+  require_right(executor.run(cut));
+  const auto check_refused = [&](const experiment::Trial& trial) {
+    const auto failure = failure_of(executor.run(trial));
+    CHECK(failure.phase == "launch");
+    check_contains(failure.reason, {"stage 1 on pi cannot listen", std::to_string(port)});
+  };
+  {
+    const wire::Listener somebody("127.0.0.1", {port, port});
+    check_refused(dealt);  // whose stages are joined to the star, too
+    check_refused(cut);    // whose stages are started again
+    require_right(executor.run(local));
+  }
+  require_right(executor.run(cut));
+  kill_stages();
+  {
+    const wire::Listener somebody("127.0.0.1", {port, port});
+    require_right(executor.run(local));
+  }
+  require_right(executor.run(dealt));
+}
+
+TEST_CASE("what keeps a host from its links before it has taken part in any trial is refused") {
+  auto pi = device_over("pi");
+  const wire::Listener somebody("127.0.0.1", {});
+  pi.first_port = pi.last_port = somebody.port();
+  run::PipelineExecutor executor(options_on({pi}));
+  check_throws<Error>(
+      [&] {
+        executor.run(on({"local", "pi"}, trial_at({1})));
+      },
+      {"stage 1 on pi cannot listen", "\"ports\" are in the devices file"});
+}
+
+TEST_CASE("a first stage on another host may have a GPU and threads that this machine lacks") {
+  const support::ScopedVariable here("FAKE_STAGE_FAULT", "small machine");
+  const std::vector<std::string> launcher{"env", "-u", "FAKE_STAGE_FAULT"};
+  run::PipelineExecutor executor(options_on({device_over("gpu1", launcher), device_over("gpu2", launcher)}));
+  auto trial = on({"gpu1", "gpu2"}, trial_at({1}));
+  trial.compute_devices = {"cuda:0", "cuda:0"};
+  trial.stage_threads = {100'000, 1};
+  CHECK(executor.describe(trial).block_count() == kBlocks);
+  require_right(executor.run(trial));
+}
+
+TEST_CASE("what the process for unsplit models refuses is told apart from what a first stage on another host does") {
+  const FaultOnce fault("throw@0-3@1");  // in processes of this machine
+  run::PipelineExecutor executor(options_on({device_over("box", {"env", "-u", "FAKE_STAGE_FAULT"})}));
+  check_throws<Error>(
+      [&] {
+        executor.run(on({"box", "local"}, trial_at({1})));
+      },
+      {"the process that computes unsplit models on this machine: ", "the block broke on purpose"});
 }
 
 TEST_CASE("stages on another host train on the inputs and labels that are here, to the bit") {

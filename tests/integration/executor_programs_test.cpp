@@ -1,5 +1,6 @@
 // Stage programs that are none, or say and do anything but serve, or live in another time.
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/version.hpp>
 
 #include <cmath>
 
@@ -60,6 +61,54 @@ TEST_CASE("a stage's memory lies in huge pages, unless the malloc is not to be t
   CHECK(contains(complaint_about(script.path(), 60, plain), "tunables: ."));
   const support::ScopedVariable tuned("GLIBC_TUNABLES", "glibc.malloc.tcache_count=3");
   CHECK(contains(complaint_about(script.path()), "tunables: glibc.malloc.tcache_count=3."));
+}
+
+TEST_CASE("a host whose stage program is of another build is said once, and is in its records") {
+  auto options = options_on({device_over("pi", {"env"}, kFakeStage.parent_path() / "fake-stage-of-another-build")});
+  std::vector<std::string> notices;
+  options.watching.notice = [&](const std::string& sentence) { notices.push_back(sentence); };
+  run::PipelineExecutor executor(options);
+  for (const auto& devices : std::vector<std::vector<std::string>>{{"local", "pi"}, {"pi", "local"}, {"pi", "pi"}}) {
+    CAPTURE(devices);
+    const auto record = executor.run(on(devices, trial_at({1})));
+    require_ok(record);
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      CHECK(record.stages[i].git_state == (devices[i] == "pi" ? "abc123-dirty" : ""));
+    }
+    check_survives_writing(record);
+  }
+  REQUIRE(notices.size() == 1);
+  check_contains(notices.front(), {"device pi runs a stage program of another build (abc123-dirty, this driver is of " +
+                                       std::string(git_state()) + ")",
+                                   "the devices file names it"});
+}
+
+TEST_CASE("stages that a launcher reaches are told of if they say another build, or none as older ones do") {
+  auto deployed = device_over("pi");
+  deployed.program.clear();
+  const std::vector<experiment::Device> devices{experiment::Device{}, deployed, deployed, device_over("named")};
+  const auto notices_of = [&](const std::vector<std::string>& builds) {
+    std::vector<stage::Configured> stages(devices.size());
+    for (std::size_t i = 0; i < devices.size(); ++i) stages[i].git_state = builds[i];
+    return run::other_build_notices(devices, stages);
+  };
+  const std::string own(git_state());
+  CHECK(notices_of({own, own, own, own}).empty());
+  CHECK(notices_of({"other", own, own, own}).empty());  // what starts here was chosen here
+  const auto notices = notices_of({own, "a\x1b[2J", own, ""});
+  REQUIRE(notices.size() == 2);
+  check_contains(notices[0], {"device pi ", "`paretopipe devices deploy` copies this one"});
+  CHECK_FALSE(contains(notices[0], "\x1b"));
+  check_contains(notices[1],
+                 {"device named ", "another build (an older one, this driver", "the devices file names it"});
+  CHECK(run::other_build_notices({}, std::vector<stage::Configured>(2)).empty());
+}
+
+TEST_CASE("a host whose stage speaks another version of the control protocol is named, not this machine's program") {
+  run::PipelineExecutor executor(options_on({device_over("pi", {"env", "FAKE_STAGE_FAULT=older"})}));
+  const auto said = support::message_of<EnvironmentError>([&] { executor.run(on({"local", "pi"}, trial_at({1}))); });
+  CHECK(said.starts_with("stage 1 on pi speaks version 1 of the control protocol, this driver version "));
+  CHECK_FALSE(contains(said, kFakeStage.string()));
 }
 
 TEST_CASE("a stage program that cannot be started is not a failure record of every trial but the end of the sweep") {

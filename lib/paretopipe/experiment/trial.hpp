@@ -55,7 +55,8 @@ struct UncutTrial {
 };
 
 /// The CPUs that computed a trial's stages and the unsplit model (host::same_kind_of_cpu). They count as several kinds,
-/// too, if their compute libraries are of different releases.
+/// too, if their compute libraries are of different releases, or if the unsplit model did without stage 0's GPU or with
+/// fewer threads.
 enum class Cpus { of_one_kind, of_several_kinds };
 
 /// What distinguishes the measured ways to cut a model. Those of one model under the same settings are compared with

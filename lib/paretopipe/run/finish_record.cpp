@@ -2,6 +2,7 @@
 #include <paretopipe/analysis/stats/summarise.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/timeline.hpp>
+#include <paretopipe/core/version.hpp>
 #include <paretopipe/run/finish_record.hpp>
 #include <paretopipe/run/trial_clocks.hpp>
 #include <paretopipe/run/trial_requests.hpp>
@@ -228,10 +229,23 @@ record::TrialRecord not_ok(record::TrialRecord record, record::Status status, re
   return record;
 }
 
+namespace {
+
+/// True if the process for unsplit models did without stage 0's GPU, or with fewer threads: it ran on another machine.
+bool differ_in_device(const stage::Configured& first, const stage::Configured& unsplit) {
+  const auto differ = [&](const char* key) {
+    return first.compute.contains(key) && unsplit.compute.contains(key) && first.compute[key] != unsplit.compute[key];
+  };
+  return differ("device") || differ("threads");
+}
+
+}  // namespace
+
 experiment::Cpus cpus_of(std::span<const stage::Configured> stages, const stage::Configured& unsplit) {
   const auto library = [](const stage::Configured& process) {
     return process.compute.is_object() ? process.compute.value("torch_version", "") : "";  // synthetic models have none
   };
+  if (differ_in_device(stages.front(), unsplit)) return experiment::Cpus::of_several_kinds;
   const bool alike = std::all_of(stages.begin(), stages.end(), [&](const stage::Configured& stage) {
     return host::same_kind_of_cpu(stage.host, unsplit.host) && library(stage) == library(unsplit);
   });
@@ -245,6 +259,7 @@ record::StageReport stage_as_set_up(const experiment::Trial& trial, const TrialE
   result.host = configured.host;
   result.compute = configured.compute;
   result.cpus = configured.cpus;
+  if (configured.git_state != git_state()) result.git_state = configured.git_state;
   result.blocks = trial.stage_blocks()[stage];
   if (!result.blocks.empty()) result.last_block = model.blocks[static_cast<std::size_t>(result.blocks.end) - 1].name;
   result.parameter_bytes = model.parameter_bytes(result.blocks);

@@ -34,7 +34,8 @@ struct TrialEvidence {
   std::optional<experiment::NetworkEvidence> network{};  ///< if the links were shaped
 };
 
-/// Says if these stages and the unsplit model computed on CPUs of one kind, with one version of LibTorch.
+/// Says if these stages and the unsplit model computed on CPUs of one kind, with one version of LibTorch, and the
+/// unsplit model on the same device and with as many threads as the first stage.
 experiment::Cpus cpus_of(std::span<const stage::Configured> stages, const stage::Configured& unsplit);
 
 /// What is known of a stage before it runs: its machine, settings and blocks. The rest of the report is empty.

@@ -67,12 +67,12 @@ Pipeline::Pipeline(const PipelineOptions& options, shaping::Network& network, co
   meet_guards();
   configured_ = ask<stage::Configured>(requests);
   for (std::size_t i = 0; i < configured_.size(); ++i) {
-    if (configured_[i].protocol_version != stage::kControlProtocolVersion) {
-      throw EnvironmentError(fmt::format(
-          "stage {} ({}) speaks version {} of the control protocol, this driver version {}; install both from one "
-          "release, and measure each of two such releases by a sweep with its own driver",
-          i, options.command.program.string(), configured_[i].protocol_version, stage::kControlProtocolVersion));
-    }
+    if (configured_[i].protocol_version == stage::kControlProtocolVersion) continue;
+    throw EnvironmentError(fmt::format(
+        "{}{} speaks version {} of the control protocol, this driver version {}; install both from one release, and "
+        "measure each of two such releases by a sweep with its own driver",
+        stages_[i].name(), stages_[i].guard() ? "" : fmt::format(" ({})", options.command.program.string()),
+        configured_[i].protocol_version, stage::kControlProtocolVersion));
   }
   if (stage_count() == 1) return;
   std::vector<int> ring(stages_.size());

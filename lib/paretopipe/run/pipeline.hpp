@@ -177,7 +177,7 @@ std::vector<Reply> Pipeline::ask_of(const std::vector<int>& stages, const std::v
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const auto stage = static_cast<std::size_t>(stages[i]);
     places[stage] = i;
-    stages_[stage].send(requests[i]);
+    stages_[stage].send(requests[i], limits(busy));
     asked.push_back(&stages_[stage]);
   }
   std::vector<Reply> replies(requests.size());

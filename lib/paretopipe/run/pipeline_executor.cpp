@@ -125,7 +125,8 @@ stage::ModelRequest PipelineExecutor::request_of(const experiment::UncutTrial& t
 
 UnsplitSetup PipelineExecutor::setup_of(const experiment::UncutTrial& trial) const {
   const auto stages = pipeline_options(options_, trial);
-  return {stages.command, stages.compute.front()};
+  const UnsplitSetup setup{stages.command, stages.compute.front()};
+  return elsewhere(trial, 0) ? apart_from_stages(setup) : setup;
 }
 
 UnsplitQuestion PipelineExecutor::question_of(const experiment::Trial& trial) const {
@@ -152,17 +153,24 @@ std::optional<record::Failure> PipelineExecutor::attempt(
     const std::function<std::optional<record::Failure>(const char*& phase)>& steps) {
   const char* phase = "launch";
   try {
-    return steps(phase);
+    auto failure = steps(phase);
+    if (std::string_view(phase) == "run" && !ran_before()) that_ran_.push_back(*pipeline_options_);
+    return failure;
   } catch (const StageError& error) {
     pipeline_.reset();
     unsplit_.end();
     // What a live stage refuses before the run (no such data set, no such CPU) it would refuse in the next trial too,
-    // except for links: what is in the way of those that were shaped before may pass.
+    // except for links: what is in the way of those that were made or shaped before may pass.
     const std::string_view where = phase;
-    const bool may_pass = where == "run" || (where == "network" && shaped_before_);
+    const bool may_pass =
+        where == "run" || (where == "network" && shaped_before_) || (where == "launch" && ran_before());
     if (error.kind() == StageError::Kind::refused && !may_pass) throw Error(error.code(), error.what());
     return record::Failure{phase, error.stage(), error.what()};
   }
+}
+
+bool PipelineExecutor::ran_before() const {
+  return std::ranges::any_of(that_ran_, [this](const auto& one) { return one.same_processes(*pipeline_options_); });
 }
 
 record::TrialRecord PipelineExecutor::run(const experiment::Trial& trial) {
@@ -263,8 +271,11 @@ void PipelineExecutor::start_pipeline(const PipelineOptions& wanted, const std::
     next_start_ = {};
   } catch (const StageError& error) {
     next_start_ = Clock::now() + pause_before_start(++failed_starts_);
+    const bool refused = error.kind() == StageError::Kind::refused;
+    const bool of_links = refused && ran_before();  // which a single stage has none of
     const bool is_needed = !least || error.stage().value_or(0) < static_cast<int>(least->cpus.size());
-    if (is_needed || error.kind() == StageError::Kind::refused) throw;
+    const bool goes_without = of_links ? least && least->cpus.size() == 1 : !is_needed && !refused;
+    if (!goes_without) throw;
     notice(fmt::format("this trial goes on, because it does not need what cannot be started: {}", error.what()));
     start(*least);
   }
@@ -275,6 +286,9 @@ void PipelineExecutor::start(const PipelineOptions& options) {
   pipeline_.emplace(options, *network_, *devices_);
   if (between_devices_ != nullptr) between_devices_->use(*pipeline_);
   notice_denormals();
+  for (const auto& text : other_build_notices(options.on, pipeline_->configured())) {
+    if (other_builds_noticed_.insert(text).second) notice(text);
+  }
 }
 
 void PipelineExecutor::notice_denormals() {

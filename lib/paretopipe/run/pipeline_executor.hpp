@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -128,6 +129,7 @@ class PipelineExecutor final : public TrialExecutor {
   /// Carries out the steps of a trial, which set the phase that they are in. Returns why there is no result.
   std::optional<record::Failure> attempt(
       const std::function<std::optional<record::Failure>(const char*& phase)>& steps);
+  bool ran_before() const;  ///< a trial has run on a pipeline with the current one's options
   void ensure_network(const experiment::Trial& trial);
   void describe_stages(std::size_t count, TrialEvidence& evidence) const;
   record::TrialRecord run_training(const experiment::Trial& trial);
@@ -176,6 +178,7 @@ class PipelineExecutor final : public TrialExecutor {
   bool shaped_before_ = false;              ///< a network that shapes was applied
   std::optional<EmulatedDevices> devices_;  // outlive the pipeline, too
   std::optional<PipelineOptions> pipeline_options_;
+  std::vector<PipelineOptions> that_ran_;  ///< of pipelines on which a trial has run to its end
   std::optional<Pipeline> pipeline_;
   UnsplitModels unsplit_;
   const UnsplitAnswer* answer_ = nullptr;  ///< for the current trial
@@ -186,6 +189,7 @@ class PipelineExecutor final : public TrialExecutor {
   int failed_starts_ = 0;           ///< in a row
   Clock::time_point next_start_{};  ///< no start before this, after failed ones
   bool denormals_noticed_ = false;
+  std::set<std::string> other_builds_noticed_;
 };
 
 }  // namespace paretopipe::run

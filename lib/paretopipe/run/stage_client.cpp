@@ -3,6 +3,7 @@
 #include <paretopipe/launch/architecture.hpp>
 #include <paretopipe/launch/interrupt.hpp>
 #include <paretopipe/launch/launcher.hpp>
+#include <paretopipe/record/labels.hpp>
 #include <paretopipe/run/stage_client.hpp>
 #include <paretopipe/run/stall_watch.hpp>
 #include <paretopipe/wire/frame.hpp>
@@ -14,6 +15,7 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <fmt/format.h>
@@ -55,6 +57,21 @@ std::string advice_for(const std::string& how_it_ended, const std::string& launc
     return "; `ssh` to the device from a shell must work without a question first";
   }
   return "; `paretopipe devices check` says more";
+}
+
+/// True if reading the next message cannot block: all of it is in the socket, or its header is wrong.
+bool holds_whole_message(int socket) {
+  wire::HeaderBytes bytes;
+  int held = 0;
+  if (::ioctl(socket, FIONREAD, &held) != 0) return false;
+  if (::recv(socket, bytes.data(), bytes.size(), MSG_PEEK | MSG_DONTWAIT) != std::ssize(bytes)) return false;
+  try {
+    const auto header = wire::decode(bytes);
+    const auto* frame = std::get_if<wire::ControlFrame>(&header);
+    return frame == nullptr || static_cast<std::uint64_t>(held) >= wire::kHeaderBytes + frame->body_bytes;
+  } catch (const wire::ProtocolError&) {
+    return true;
+  }
 }
 
 }  // namespace
@@ -118,9 +135,9 @@ std::optional<std::size_t> StageClient::signs_of_life() const {
   return heard ? std::optional(size) : std::nullopt;
 }
 
-void StageClient::send_envelope(const nlohmann::json& envelope) {
+void StageClient::send_body(const std::string& body) {
   try {
-    control_.send_message(envelope);
+    control_.send_control_body(body);
   } catch (const wire::ProtocolError&) {
     throw death();
   }
@@ -178,6 +195,15 @@ nlohmann::json StageClient::receive_envelope() {
 void StageClient::ask_where() {
   send(stage::WhereAreYou{});
   asked_where_ = true;
+}
+
+/// A thread that watches costs more than a short message, which nearly always is in the socket as a whole.
+bool StageClient::take_message(const WaitLimits& limits) {
+  if (holds_whole_message(control_.native_handle())) return take_message();
+  bool is_reply = false;
+  transfer_within(
+      limits, [&] { is_reply = take_message(); }, "did not send in time the rest of what it began to send");
+  return is_reply;
 }
 
 bool StageClient::take_message() {
@@ -239,6 +265,21 @@ StageError StageClient::death() {
   return failure(cause_of_death_ ? how + cause_of_death_() : how);
 }
 
+std::vector<std::string> other_build_notices(const std::vector<experiment::Device>& on,
+                                             const std::vector<stage::Configured>& configured) {
+  std::vector<std::string> notices;
+  for (std::size_t i = 0; i < on.size(); ++i) {
+    const auto& there = configured.at(i).git_state;
+    if (on[i].local() || there == git_state()) continue;
+    notices.push_back(fmt::format(
+        "device {} runs a stage program of another build ({}, this driver is of {}): what it measures is that build's; "
+        "{}",
+        on[i].name, there.empty() ? "an older one" : record::printable(there), git_state(),
+        on[i].program.empty() ? "`paretopipe devices deploy` copies this one" : "the devices file names it"));
+  }
+  return notices;
+}
+
 void for_each_reply(const std::vector<StageClient*>& stages, const WaitLimits& limits,
                     const std::function<void(StageClient&)>& take) {
   auto waiting = stages;
@@ -257,7 +298,7 @@ void for_each_reply(const std::vector<StageClient*>& stages, const WaitLimits& l
         continue;
       }
       try {
-        if (waiting[i]->take_message()) {
+        if (waiting[i]->take_message(limits)) {
           take(*waiting[i]);
         } else {
           silent.push_back(waiting[i]);

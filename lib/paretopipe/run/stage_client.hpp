@@ -1,11 +1,13 @@
 #pragma once
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/experiment/device.hpp>
 #include <paretopipe/host/process_usage.hpp>
 #include <paretopipe/launch/child_process.hpp>
 #include <paretopipe/launch/guard.hpp>
 #include <paretopipe/run/stall.hpp>
 #include <paretopipe/stage/messages.hpp>
+#include <paretopipe/wire/control_body.hpp>
 #include <paretopipe/wire/link.hpp>
 
 #include <filesystem>
@@ -87,7 +89,15 @@ class StageClient {
 
   template <class Request>
   void send(const Request& request) {
-    send_envelope(stage::wrap(request));
+    send_body(wire::encode_control_body(stage::wrap(request)));
+  }
+
+  /// The same, as send_within() does it if the request may be more than a socket holds.
+  template <class Request>
+  void send(const Request& request, const WaitLimits& limits) {
+    const auto body = wire::encode_control_body(stage::wrap(request));
+    if (body.size() <= kSocketHolds) return send_body(body);
+    send_within(limits, [&] { send_body(body); });
   }
 
   /// Calls `sends`, which sends this stage something that may take long, because a link takes only as much as the stage
@@ -109,6 +119,9 @@ class StageClient {
   /// Reads the message that has arrived. True for a reply, which `receive` then returns; false for the answer to
   /// ask_where(). Throws StageError for a dead process.
   bool take_message();
+
+  /// The same for a message that may only have begun to arrive: waits for the rest of it as receive_within() does.
+  bool take_message(const WaitLimits& limits);
 
   /// The newest answer to ask_where() that was not taken yet. Absent if there is none.
   std::optional<stage::Whereabouts> take_whereabouts() { return std::exchange(whereabouts_, std::nullopt); }
@@ -161,7 +174,9 @@ class StageClient {
   StageError other_architecture() const;
   struct Started;
   StageClient(int index, const StageCommand& command, Started started);
-  void send_envelope(const nlohmann::json& envelope);
+  static constexpr std::size_t kSocketHolds = 16'384;  ///< at least, while the stage awaits a request
+
+  void send_body(const std::string& body);
   nlohmann::json receive_envelope();
   nlohmann::json receive_reply();
   /// `late_for`: what the stage did if a deadline passes.
@@ -189,6 +204,11 @@ class StageClient {
 /// of them knows the cause.
 void for_each_reply(const std::vector<StageClient*>& stages, const WaitLimits& limits,
                     const std::function<void(StageClient&)>& take);
+
+/// A sentence on each stage whose device has a stage program of another build than this driver. Two stages of one
+/// device have the same. `on`: the stages' devices; empty if all run on this machine.
+std::vector<std::string> other_build_notices(const std::vector<experiment::Device>& on,
+                                             const std::vector<stage::Configured>& configured);
 
 /// The reply of one stage. Throws as for_each_reply() and StageClient::receive() do.
 template <class Reply>

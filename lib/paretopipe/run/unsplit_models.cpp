@@ -1,4 +1,5 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/run/unsplit_models.hpp>
 
 #include <algorithm>
@@ -36,11 +37,19 @@ void check(const UnsplitFidelity& fidelity, const stage::ModelRequest& model) {
 
 }  // namespace
 
+UnsplitSetup apart_from_stages(UnsplitSetup setup) {
+  setup.apart = true;
+  setup.compute.device = experiment::kCpu;
+  setup.compute.threads = std::min(setup.compute.threads, static_cast<int>(host::current_affinity().size()));
+  return setup;
+}
+
 void UnsplitModels::start(const UnsplitSetup& setup) {
   if (process_ && process_->setup == setup) return;
   process_.reset();
   auto command = setup.command;
   command.name = "the process that computes unsplit models";
+  if (setup.apart) command.name += " on this machine";
   command.environment.emplace_back("OMP_NUM_THREADS", std::to_string(setup.compute.threads));
   process_.emplace(setup, command);
   process_->client.send(stage::Configure{kNoStage, "", setup.compute});
@@ -53,7 +62,13 @@ WaitLimits UnsplitModels::limits() const {
 
 template <class Reply>
 Reply UnsplitModels::wait_for() {
-  return wait_for_reply<Reply>(process_->client, limits());
+  try {
+    return wait_for_reply<Reply>(process_->client, limits());
+  } catch (const StageError& error) {
+    if (error.kind() != StageError::Kind::refused || !process_->setup.apart) throw;
+    throw StageError(error.stage(), error.kind(), error.code(),
+                     fmt::format("{}: {}", process_->client.name(), error.what()));
+  }
 }
 
 template <class Reply, class Request>

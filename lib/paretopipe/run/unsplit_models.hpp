@@ -24,11 +24,16 @@ inline constexpr int kMaxDistinctInputs = 8;
 struct UnsplitSetup {
   StageCommand command;
   stage::ComputeOptions compute;
+  bool apart = false;  ///< stage 0 is on another host; complaints of this process then say that it is on this one
 
   bool operator==(const UnsplitSetup& other) const {
     return compute == other.compute && command.environment == other.command.environment;
   }
 };
+
+/// The set-up for a stage 0 on another host, whose GPU and CPUs this machine need not have: on the CPU, with no more
+/// threads than there are CPUs.
+UnsplitSetup apart_from_stages(UnsplitSetup setup);
 
 /// Asks for the unsplit model's outputs in trials whose phases have this many batches, each cut into this many
 /// micro-batches.

@@ -51,7 +51,8 @@ inline void from_json(const nlohmann::json& json, Codec& codec) {
 namespace paretopipe::stage {
 
 /// Grows whenever a message changes its meaning. The driver refuses a stage of another version. It did not grow with
-/// `codec_begin`: a report without it is understood, so that an older stage program can be measured beside this one.
+/// `codec_begin` and `git_state`: messages without them are understood, so that an older stage program can be measured
+/// beside this one.
 inline constexpr int kControlProtocolVersion = 21;
 
 /// First request: where and how to compute.
@@ -71,13 +72,15 @@ struct Configured {
   host::HostContext host;
   std::string cpus;
   nlohmann::json compute;
+  std::string git_state{};  ///< of the stage program (core/version.hpp); empty from an older one
 };
 template <class Json>
 void to_json(Json& json, const Configured& reply) {
   json = {{"protocol_version", reply.protocol_version},
           {"host", reply.host},
           {"cpus", reply.cpus},
-          {"compute", reply.compute}};
+          {"compute", reply.compute},
+          {"git_state", reply.git_state}};
 }
 /// Reads only the version from a reply of another protocol version: the rest may look different there.
 template <class Json>
@@ -87,6 +90,7 @@ void from_json(const Json& json, Configured& reply) {
   json.at("host").get_to(reply.host);
   json.at("cpus").get_to(reply.cpus);
   reply.compute = json.at("compute");
+  reply.git_state = json.value("git_state", "");
 }
 
 /// Asks for the names of the models that the stage knows.

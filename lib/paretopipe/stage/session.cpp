@@ -1,5 +1,6 @@
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/version.hpp>
 #include <paretopipe/host/control_groups.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/host/observe.hpp>
@@ -125,6 +126,7 @@ class Session {
     backend_.keep_prepared(memory_for_graphs(request));
     reply.host = host::read_host_context();
     reply.cpus = host::to_string(host::current_affinity());
+    reply.git_state = git_state();
     return reply;
   }
 

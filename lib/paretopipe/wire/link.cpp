@@ -224,8 +224,11 @@ Encoded Link::receive_encoded(std::uint32_t tag, std::uint64_t sequence, const T
 }
 
 void Link::send_message(const nlohmann::json& message) {
-  const std::string text = encode_control_body(message);
-  impl_->send(encode(ControlFrame{text.size()}), as_bytes(text));
+  send_control_body(encode_control_body(message));
+}
+
+void Link::send_control_body(const std::string& encoded) {
+  impl_->send(encode(ControlFrame{encoded.size()}), as_bytes(encoded));
 }
 
 nlohmann::json Link::receive_message() {

@@ -87,6 +87,7 @@ class Link {
 
   /// Limits and treatment of unusual values: see encode_control_body and decode_control_body.
   void send_message(const nlohmann::json& message);
+  void send_control_body(const std::string& encoded);  ///< of a message that encode_control_body has encoded
   nlohmann::json receive_message();
 
   /// Ends both directions and wakes blocked threads with Closed. The peer still receives the bytes that the kernel has

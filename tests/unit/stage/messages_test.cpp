@@ -132,6 +132,7 @@ TEST_CASE("every request and every reply crosses with all of its fields, as the 
   configured.host = {"host", "boot", "time:[1]", "Linux", "Debian", "x86_64", "CPU", 4, 5, "powersave"};
   configured.cpus = "0";
   configured.compute = {{"threads", 2}};
+  configured.git_state = "abc123";
   messages.add(configured);
   RunReport report;
   report.single_stream = a_timeline(10);
@@ -168,6 +169,16 @@ TEST_CASE("a message of this type without its fields is an error, not a message 
     CAPTURE(damaged);
     CHECK_THROWS_AS(unwrap<Listening>(json::parse(damaged)), json::exception);
   }
+}
+
+TEST_CASE("a stage program of before does not say its git state, and is understood") {
+  json written = Configured{.host = {}, .cpus = "0", .compute = {}, .git_state = "abc123"};
+  CHECK(written.get<Configured>().git_state == "abc123");
+  written.erase("git_state");
+  CHECK(written.get<Configured>().git_state.empty());
+  CHECK(written.get<Configured>().cpus == "0");
+  written["git_state"] = 5;
+  CHECK_THROWS_AS(written.get<Configured>(), json::exception);
 }
 
 TEST_CASE("of a stage of another release the version is understood, whatever else it says") {

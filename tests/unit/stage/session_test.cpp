@@ -1,6 +1,7 @@
 #include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/hash.hpp>
+#include <paretopipe/core/version.hpp>
 #include <paretopipe/host/cpu_set.hpp>
 #include <paretopipe/stage/file_cache.hpp>
 #include <paretopipe/stage/link_probe.hpp>
@@ -42,6 +43,7 @@ TEST_CASE("a stage says what it is and what it applied") {
   ServedStage stage;
   const auto configured = stage.ask<Configured>(Configure{});
   CHECK(configured.protocol_version == kControlProtocolVersion);
+  CHECK(configured.git_state == git_state());
   CHECK(configured.host.boot_id == host::read_host_context().boot_id);
   CHECK(configured.cpus == host::to_string(host::current_affinity()));
   CHECK(configured.compute["library"] == "synthetic");
