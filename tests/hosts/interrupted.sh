@@ -16,12 +16,15 @@ sweep() { # OUT [ARGUMENT ...], in the place of this shell
 dials() { pgrep -f 'ssh -F .*ssh_config' >/dev/null; }
 serves() { [[ "$(pgrep -cf 'fake-stage serve$')" == 2 ]]; }
 
-interrupted_when() { # OUT COMMAND ...
-  local out=$1 driver status=0
-  shift
+# By a hang of this machine's stage at its next batch after as many trials as RECORDS, so that no sweep is over, or further, before
+# it is interrupted.
+interrupted_when() { # OUT RECORDS COMMAND ...
+  local out=$1 records=$2 driver status=0
+  shift 2
   # A job of its own, as at a terminal, where Ctrl-C reaches the driver and whatever it has left in its process group.
   set -m
-  (sweep "$out") >output 2>&1 &
+  # Two phases of 101 batches are a trial.
+  (FAKE_STAGE_FAULT="hang@0-1@$((202 * records + 1))@$PWD/$out.hung" sweep "$out") >output 2>&1 &
   driver=$!
   set +m
   wait_until "$out" "$@"
@@ -31,13 +34,13 @@ interrupted_when() { # OUT COMMAND ...
   nothing_runs "$out"
   local before=0
   if [[ -e $out/records.jsonl ]]; then before=$(wc -l <"$out/records.jsonl"); fi
-  ((before < 4)) || fail "$out: it was over before it was interrupted"
+  ((before == records)) || fail "$out: it was interrupted after $before trials, not after $records"
   (sweep "$out" --resume) >output 2>&1 || fail "$out: --resume: $(cat output)"
   all_ok "$out" 4 || fail "$out: not all trials are ok: $(cat output)"
   nothing_runs "$out: --resume"
   echo "interrupted $out, with $before records: --resume did the rest"
 }
 
-interrupted_when at_login dials
-interrupted_when at_the_start serves
-interrupted_when in_between has_records in_between 1
+interrupted_when at_login 0 dials
+interrupted_when at_the_start 0 serves
+interrupted_when in_between 1 test -s in_between.hung

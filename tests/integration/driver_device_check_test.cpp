@@ -168,12 +168,15 @@ TEST_CASE("a device that the programs cannot run on is refused with what to inst
 
 TEST_CASE("a copy that is interrupted leaves nothing behind") {
   DevicesShell shell;
-  shell.replace_program("cat", "echo >" + (shell.folder() / "reached").string() +
-                                   "; while [ \"$(head -c 4096 | wc -c)\" -gt 0 ]; do sleep 0.01; done");
+  // It takes nothing in as long as this file is there: more than fits into the socket is under way when it is removed.
+  const auto reached = shell.folder() / "reached";
+  shell.replace_program("cat", "echo >" + reached.string() + "; while [ -e " + reached.string() +
+                                   " ]; do sleep 0.01; done; exec /bin/cat");
   shell.write("devices.json", shell.devices.dump());
   auto program = shell.start(Words("devices deploy pi --devices devices.json"));
-  REQUIRE(support::wait_until_written(shell.folder() / "reached"));
+  REQUIRE(support::wait_until_written(reached));
   ::kill(program.pid(), SIGINT);
+  fs::remove(reached);
   CHECK(program.wait().exit_code == 130);
   CHECK_FALSE(fs::exists(shell.cache() / "paretopipe"));
 }

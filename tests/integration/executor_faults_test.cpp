@@ -1,4 +1,5 @@
 // Stages that die, break or compute something wrong: a failure that names them, of this trial alone.
+#include <csignal>
 #include <filesystem>
 #include <thread>
 
@@ -121,14 +122,17 @@ TEST_CASE("the unsplit model of a later trial that ends the process fails no tri
 
 TEST_CASE("no process but the stages is there while a trial runs, and unsplit models are computed once") {
   const FaultOnce once("hang@0-1@12");
-  run::PipelineExecutor executor(options_with(kFakeStage, 2));
+  run::PipelineExecutor executor(options_with());
   const auto other = trial_in_micro_batches({1}, 4, 2);
   executor.expect({other, trial_at({1}), trial_at({2})});
   executor.describe(trial_at({1}));
   CHECK(support::own_children().size() == 3);
   std::size_t processes = 0;
+  // The stage hangs until it has been counted: its end, and no timeout, is what ends the trial.
   std::thread witness([&] {
-    if (support::wait_until_written(once.marker())) processes = support::own_children().size();
+    if (!support::wait_until_written(once.marker())) return;
+    processes = support::own_children().size();
+    ::kill(static_cast<pid_t>(std::stol(support::read_file(once.marker()))), SIGKILL);
   });
   CHECK(executor.run(trial_at({1})).status == record::Status::failed);
   witness.join();

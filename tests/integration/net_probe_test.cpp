@@ -125,7 +125,7 @@ TEST_CASE("a probe measures the round trip and both rates, and suggests a profil
   RunningDriver server("net probe --listen 127.0.0.1:0");
   const auto address = address_of(server);
   const Shell shell;
-  const auto json = shell.as_json("net probe " + address + " --for 300ms --profile-out mine.json");
+  const auto json = shell.as_json("net probe " + address + " --for 2s --profile-out mine.json");
   CHECK(json.at("round_trip_min_ns") > 0);
   CHECK(json.at("round_trip_median_ns") >= json.at("round_trip_min_ns"));
   CHECK(json.at("round_trip_standard_deviation_ns") >= 0);
@@ -146,7 +146,7 @@ TEST_CASE("a server that is kept turns strangers away and serves one probe after
   const auto address = address_of(server);
   for (int i = 0; i < 2; ++i) {
     be_a_stranger(address);
-    check_contains(Shell().run(0, "net probe " + address + " --for 200ms").output,
+    check_contains(Shell().run(0, "net probe " + address + " --for 1s").output,
                    {"round trip, median", "standard deviation", "\"rate\""});
   }
 }
@@ -191,7 +191,7 @@ TEST_CASE("a probe that a person ends, at either end, ends at once", "[net]") {
   const auto asked = Clock::now();
   ::kill(probe->pid(), signal);
   CHECK(probe->wait().exit_code == 128 + signal);
-  CHECK(Clock::now() - asked < 2s);
+  CHECK(Clock::now() - asked < 4s);  // well before the 5 s after which a silent server is given up
 }
 
 TEST_CASE("nobody at the address is a sentence within seconds", "[net]") {

@@ -15,9 +15,9 @@
 #include "machine_state.hpp"
 #include "tcp_pair.hpp"
 
-// What is asserted is what a busy machine cannot break: a shaped link is never faster than its profile, and not slower
-// by half. How close it is to the profile is told by judge(), and shown as a warning. A receiver that was held up finds
-// at once what arrived meanwhile, and measures more than the rate; then the link is probed once more.
+// A shaped link is never faster than its profile, and not slower by half. How close it is to the profile is told by
+// judge(), and shown as a warning. On a busy machine a receiver that was held up finds at once what arrived meanwhile,
+// and measures more or less than the rate: then the link is probed once more.
 
 using namespace paretopipe;
 using namespace std::chrono_literals;
@@ -35,26 +35,30 @@ struct Goodput {
   double backward;
 };
 
-/// Checks one direction; false if it was too fast and may be probed again.
-bool check_goodput(double measured, double expected, bool last_attempt) {
-  if (expected == 0) return true;
-  if (measured >= 1.05 * expected && !last_attempt) return false;
-  CHECK(measured < 1.05 * expected);
-  CHECK(measured > 0.5 * expected);
-  return true;
+bool is_plausible(double measured, double expected) {
+  return expected == 0 || (measured < 1.05 * expected && measured > 0.5 * expected);
 }
 
-/// Probes a link until it is not faster than expected, at most five times.
+void check_goodput(double measured, double expected) {
+  if (expected == 0) return;
+  CHECK(measured < 1.05 * expected);
+  CHECK(measured > 0.5 * expected);
+}
+
+/// Probes a link until its rates are as expected, at most five times.
 template <typename ProbeOnce>
 Probe check_link(Goodput expected, const ProbeOnce& probe_once) {
-  for (int attempt = 1;; ++attempt) {
-    const auto probe = probe_once();
-    const bool last = attempt == 5;
-    if (check_goodput(probe.forward_bit_per_s, expected.forward, last) &&
-        check_goodput(probe.backward_bit_per_s, expected.backward, last)) {
-      return probe;
+  Probe probe;
+  for (int attempts = 0; attempts < 5; ++attempts) {
+    probe = probe_once();
+    if (is_plausible(probe.forward_bit_per_s, expected.forward) &&
+        is_plausible(probe.backward_bit_per_s, expected.backward)) {
+      break;
     }
   }
+  check_goodput(probe.forward_bit_per_s, expected.forward);
+  check_goodput(probe.backward_bit_per_s, expected.backward);
+  return probe;
 }
 
 Probe check_link_under(const NetworkProfile& profile, Goodput rates) {
@@ -94,7 +98,7 @@ NetworkProfile profile_of(Nanoseconds delay, std::int64_t forward, std::int64_t 
 TEST_CASE("a link that nothing shapes is probed", "[probe]") {
   const SocketPair pair;
   shaping::ProbeOptions options;
-  options.settling = options.measuring = 20ms;
+  options.settling = options.measuring = 1min;  // the bytes end it, however busy the machine is
   options.most_bytes = 100'000'000;
   const auto probe = pair.probe(options);
   CHECK(probe.round_trip_min > 0ns);
