@@ -71,6 +71,7 @@ const ProfiledCodec* ProfiledDevice::codec(const std::string& wanted, int cut) c
 }
 
 bool ProfiledDevice::has_threads(int threads) const {
+  if (!compute.is_object()) return false;  // unknown
   return compute.value("library", "") == "synthetic" || compute.value("threads", 0) == threads;
 }
 
