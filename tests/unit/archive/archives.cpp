@@ -5,6 +5,8 @@
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/core/hash.hpp>
 
+#include <limits>
+
 #include <ATen/Context.h>
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randn.h>
@@ -109,6 +111,9 @@ std::filesystem::path write_archive(const std::filesystem::path& folder, const s
   net.register_module("act", activation("Relu"));
   net.register_module("block", residual_block());
   net.register_module("fc", linear());
+  const auto mask = at::zeros({4, 1, 1});
+  mask[3].fill_(-std::numeric_limits<float>::infinity());
+  net.register_buffer("mask", mask);
   net.define(forward);
   const auto file = folder / name;
   frozen(net, where).save(file.string());

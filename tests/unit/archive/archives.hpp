@@ -33,8 +33,9 @@ enum class Numbers { attributes, constants, both };
 ///   act            a ReLU
 ///   block          a residual block of 4 channels with children conv1, bn1, relu, conv2, bn2
 ///   fc             a linear layer from 64 features to 5, of a 4x4 image of 4 channels
-/// a parameter `scale` of 4 channels, a buffer `order` with the 4 channels in another order, and a flag `training`,
-/// which is set. The weights depend on nothing but the seed.
+/// a parameter `scale` of 4 channels, a buffer `order` with the 4 channels in another order, a buffer `mask` to add to
+/// channels, which is 0 and for the last one -inf, and a flag `training`, which is set. The weights depend on nothing
+/// but the seed.
 std::filesystem::path write_archive(const std::filesystem::path& folder, const std::string& forward,
                                     const std::string& name = "net.pt", Numbers where = Numbers::attributes,
                                     std::uint64_t seed = 0);

@@ -160,6 +160,12 @@ const std::vector<Trained> kTrained{
      "def forward(self, x):\n  if self.training:\n    n = 1\n    for i in range(len(torch.size(x))):\n      n = n * torch.size(x)[i]\n"
      "    x = self.conv1.forward(x)\n  else:\n    x = self.conv2.forward(x)\n"
      "  return self.fc.forward(torch.flatten(x, 1))\n"},
+    {"a mask of minus infinity, added to scores",
+     "def forward(self, x):\n  x = torch.softmax(self.conv1.forward(x) + self.mask, 1)\n  x = self.conv2.forward(x)\n"
+     "  return self.fc.forward(torch.flatten(self.act.forward(x), 1))\n"},
+    {"an input divided by its spread, which would be 0 / 0 of zeros, before a batch norm",
+     "def forward(self, x):\n  x = self.bn.forward(self.conv1.forward(x / torch.std(x, True)))\n"
+     "  return self.fc.forward(torch.flatten(x, 1))\n"},
     {"a tuple, whose first tensor is learned from",
      "def forward(self, x):\n  x = self.act.forward(self.conv1.forward(x))\n  return self.fc.forward(torch.flatten(x, 1)), x\n"},
 };
@@ -225,6 +231,30 @@ TEST_CASE("a batch norm's count of batches is that of PyTorch, whether or not th
     const auto state = trained_in_stages(task, {{0, 1}, {1, blocks_of(task)}});
     CHECK(state.at("counted.num_batches_tracked").item<std::int64_t>() == kSteps * kMicroBatches);
   }
+}
+
+TEST_CASE("a model that takes its input for indices is tried with indices, trained or not") {
+  const WrittenArchive archive(
+      "def forward(self, x):\n  x = torch.embedding(torch.flatten(self.scale, 1), torch.to(x, 4))\n"
+      "  return self.fc.forward(torch.flatten(x, 1))\n");
+  auto model = task_of(archive.path).model;
+  CHECK_NOTHROW(make_script_backend()->describe(model));
+  model.archive->trained = false;
+  CHECK_NOTHROW(make_script_backend()->describe(model));
+}
+
+TEST_CASE("the multiply-accumulates of a model are those of its forward, whether or not it is trained") {
+  const WrittenArchive archive(kClassifier);
+  auto model = task_of(archive.path).model;
+  const auto total = [&] {
+    std::int64_t sum = 0;
+    for (const auto& block : make_script_backend()->describe(model).blocks) sum += block.multiply_accumulates;
+    return sum;
+  };
+  constexpr std::int64_t kBatch = 4, kConvolution = 64 * 4 * 3 * 3, kLinear = 64 * 5;
+  CHECK(total() == kBatch * (3 * kConvolution + kLinear));
+  model.archive->trained = false;
+  CHECK(total() == kBatch * (3 * kConvolution + kLinear));
 }
 
 TEST_CASE("a batch norm that would see one value per channel is refused, and learns from more") {

@@ -1,6 +1,7 @@
 #include "describe_archive.hpp"
 
 #include <paretopipe/compute/torch/multiply_accumulates.hpp>
+#include <paretopipe/compute/torch/samples.hpp>
 #include <paretopipe/compute/torch/tensors.hpp>
 #include <paretopipe/compute/torch/with_libtorch.hpp>
 #include <paretopipe/core/error.hpp>
@@ -50,26 +51,45 @@ Measured measured_of(const compute::Tensors& tensors, const experiment::ComputeM
   return measured;
 }
 
-/// An input of zeros. For training it is one that autograd accepts.
-at::Tensor zeros(const std::vector<std::int64_t>& shape, const experiment::ComputeMode& mode, bool to_train) {
-  const c10::InferenceMode inference(!to_train);
+/// An input of zeros, which are valid in whatever way a model reads them.
+at::Tensor zeros(const std::vector<std::int64_t>& shape, const experiment::ComputeMode& mode) {
   return compute::in_mode(at::zeros(shape, at::kFloat), mode);
 }
 
-/// Computes the model on zeros, from each of its cuts to the next, with the mode's type and memory format. Returns one
-/// entry per cut. Throws what LibTorch throws if an operator refuses its operands. Call under c10::InferenceMode.
+/// An input that autograd accepts, of noise, for a model may divide by its input's spread, and statistics learn from
+/// what follows. It is in [0, 0.5]: a model that takes its input for token ids gets the id 0, as it would from zeros.
+at::Tensor noise(const std::vector<std::int64_t>& shape, const experiment::ComputeMode& mode) {
+  const c10::InferenceMode with_gradients(false);
+  const auto input = at::zeros(shape, at::kFloat);
+  compute::fill_uniform({input.data_ptr<float>(), static_cast<std::size_t>(input.numel())},
+                        compute::sequence_key(0, "archive", "trial"), 0.5F);
+  return compute::in_mode(input.abs(), mode);
+}
+
+/// Computes a model between two cuts, forward, and backward if it is to be trained.
+Trial try_between(const PreparedModel& model, const Cut& begin, const Cut& end, const experiment::ComputeMode& mode,
+                  compute::Tensors crossing) {
+  if (!model.state.empty()) return try_training(model, begin, end, crossing);
+  const auto program = slice(*model.graph, begin, end, mode);
+  compute::MultiplyAccumulateCounter counter;
+  auto results = program.run(std::move(crossing));
+  return {std::move(results), counter.take()};
+}
+
+/// Computes the model once, from each of its cuts to the next, with the mode's type and memory format: on zeros, or on
+/// noise if it is to be trained. Returns one entry per cut. Throws what LibTorch throws if an operator refuses its
+/// operands. Call under c10::InferenceMode.
 std::vector<Measured> measure(const ArchiveModel& model, const std::vector<std::int64_t>& input_shape,
                               const experiment::ComputeMode& mode) {
   const auto& graph = *model.prepared.graph;
   std::vector<Measured> measured;
-  compute::Tensors crossing{zeros(input_shape, mode, !model.prepared.state.empty())};
+  compute::Tensors crossing{model.prepared.state.empty() ? zeros(input_shape, mode) : noise(input_shape, mode)};
   Cut previous{graph.inputs().at(0)};
-  compute::MultiplyAccumulateCounter counter;
   for (const auto& cut : model.cuts) {
-    crossing = model.prepared.state.empty() ? slice(graph, previous, cut, mode).run(std::move(crossing))
-                                            : try_training(model.prepared, previous, cut, crossing);
+    auto trial = try_between(model.prepared, previous, cut, mode, std::move(crossing));
+    crossing = std::move(trial.results);
     measured.push_back(measured_of(crossing, mode));
-    measured.back().multiply_accumulates = counter.take();
+    measured.back().multiply_accumulates = trial.multiply_accumulates;
     previous = cut;
     measured.back().has_gradient = crossing.front().requires_grad();
     model.forget_file();

@@ -1,5 +1,6 @@
 #include "trainable.hpp"
 
+#include <paretopipe/compute/torch/multiply_accumulates.hpp>
 #include <paretopipe/core/error.hpp>
 
 #include <algorithm>
@@ -189,12 +190,16 @@ train::TrainableBlock trainable_block(const PreparedModel& model, const Cut& beg
 
 namespace {
 
+bool is_finite(const at::Tensor& tensor) {
+  return tensor.isfinite().all().item<bool>();
+}
+
 /// PyTorch refuses to train a batch norm on one value per channel. An archive lacks that check, and its running
-/// variance would become NaN.
+/// variance would become NaN. A buffer that was infinite before is meant to be, such as a mask of attention.
 void check_statistics(const train::TrainableBlock& block, const std::vector<at::Tensor>& tensors) {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     if (block.tensors[i].learnable || !tensors[i].is_floating_point()) continue;
-    if (tensors[i].isfinite().all().item<bool>()) continue;
+    if (is_finite(tensors[i]) || !is_finite(block.tensors[i].tensor)) continue;
     throw UsageError(
         fmt::format("the archive cannot be trained on such micro-batches: {} becomes NaN or infinite. A batch norm "
                     "needs more than one value per channel; make --micro-batch larger",
@@ -204,12 +209,14 @@ void check_statistics(const train::TrainableBlock& block, const std::vector<at::
 
 }  // namespace
 
-compute::Tensors try_training(const PreparedModel& model, const Cut& begin, const Cut& end, const Tensors& inputs) {
+Trial try_training(const PreparedModel& model, const Cut& begin, const Cut& end, const Tensors& inputs) {
   const c10::InferenceMode with_gradients(false);
   const auto block = trainable_block(model, begin, end, state_between(model, begin, end));
   std::vector<at::Tensor> tensors;
   for (const auto& entry : block.tensors) tensors.push_back(entry.tensor.clone().set_requires_grad(entry.learnable));
+  compute::MultiplyAccumulateCounter counter;
   const auto results = block.bind(tensors)(inputs);
+  Trial trial{.multiply_accumulates = counter.take()};
   check_statistics(block, tensors);
   torch::autograd::variable_list learned, gradients;
   for (const auto& result : results) {
@@ -218,9 +225,10 @@ compute::Tensors try_training(const PreparedModel& model, const Cut& begin, cons
     gradients.push_back(at::ones_like(result));
   }
   if (!learned.empty()) torch::autograd::backward(learned, gradients);
-  Tensors detached;
-  for (const auto& result : results) detached.push_back(result.detach().set_requires_grad(result.requires_grad()));
-  return detached;
+  for (const auto& result : results) {
+    trial.results.push_back(result.detach().set_requires_grad(result.requires_grad()));
+  }
+  return trial;
 }
 
 }  // namespace paretopipe::archive
