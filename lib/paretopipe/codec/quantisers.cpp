@@ -41,6 +41,8 @@ void require(bool kept, std::span<const float> values, float most) {
 }
 
 constexpr float kAny = std::numeric_limits<float>::max();
+// Values round to the nearest of the type, so that some beyond its largest number fit, too: 65519 becomes 65504.
+constexpr float kBeyondFloat16 = 65520, kBeyondBfloat16 = 0x1.ffp127F;  ///< the least that round to infinity
 
 void write(std::span<const Levels> levels, std::span<std::byte> into) {
   std::memcpy(into.data(), levels.data(), levels.size_bytes());
@@ -114,8 +116,15 @@ Layout as_one_channel(const Layout& layout) {
   return {layout.element, layout.values, 1, layout.values};
 }
 
-void quantise_affine(const Layout& layout, int bits, std::span<const float> values, std::span<std::byte> into,
+/// A single channel is consecutive whatever its stride is. Passed as it is, [samples, features] would go one value a
+/// call.
+Layout in_longest_runs(const Layout& layout) {
+  return layout.channels == 1 ? as_one_channel(layout) : layout;
+}
+
+void quantise_affine(const Layout& tensor, int bits, std::span<const float> values, std::span<std::byte> into,
                      Scratch& scratch) {
+  const auto layout = in_longest_runs(tensor);
   const int count = 1 << bits;
   const auto levels = levels_of(extremes_of_channels(layout, values), count, values);
   write(levels, into);
@@ -126,8 +135,9 @@ void quantise_affine(const Layout& layout, int bits, std::span<const float> valu
   pack4(scratch.codes, codes);
 }
 
-void restore_affine(const Layout& layout, int bits, std::span<const std::byte> body, std::span<float> values,
+void restore_affine(const Layout& tensor, int bits, std::span<const std::byte> body, std::span<float> values,
                     Scratch& scratch) {
+  const auto layout = in_longest_runs(tensor);
   const auto levels = read_levels(body, layout.channels, 1 << bits);
   const auto* codes = bytes_of(body.subspan(levels.size() * sizeof(Levels)));
   if (bits == 8) return restore_channels(layout, codes, levels, values);
@@ -237,10 +247,10 @@ void quantise_half(Quantiser quantiser, std::span<const float> values, std::span
   bool fits = true;
   if (quantiser == Quantiser::float16) {
     to_float16(values, scratch.wide_codes.data(), fits);
-    require(fits, values, 65504);
+    require(fits, values, std::nextafter(kBeyondFloat16, 0.0F));
   } else {
     to_bfloat16(values, scratch.wide_codes.data(), fits);
-    require(fits, values, kAny / 1.002F);
+    require(fits, values, std::nextafter(kBeyondBfloat16, 0.0F));
   }
   std::memcpy(into.data(), scratch.wide_codes.data(), into.size());
 }

@@ -223,6 +223,21 @@ TEST_CASE("each channel has levels of its own, in either order of memory") {
   }
 }
 
+TEST_CASE("a tensor of one channel has the body of uniform8, whatever the stride of its layout is") {
+  const auto values = drawn(12'003, 9);
+  const auto bytes = std::as_bytes(std::span(values));
+  const auto consecutive = layout_of(values.size(), 1, values.size());
+  for (const std::size_t stride : {std::size_t{1}, std::size_t{3}, values.size()}) {
+    CAPTURE(stride);
+    const auto layout = layout_of(values.size(), 1, stride);
+    CHECK(encoded(parse("channel8"), layout, bytes) == encoded(parse("uniform8"), consecutive, bytes));
+    CHECK(encoded(parse("channel4"), layout, bytes) == encoded(parse("channel4"), consecutive, bytes));
+    for (const char* name : {"channel8", "channel4"}) {
+      CHECK(there_and_back(name, layout, values) == there_and_back(name, consecutive, values));
+    }
+  }
+}
+
 TEST_CASE("activations of bfloat16 are quantised, too, and those that are whole levels come back as they were") {
   std::vector<std::uint16_t> values;
   for (int i = 0; i < 256; ++i) {
@@ -266,9 +281,12 @@ TEST_CASE("NaN, infinity, and what is too large are refused with their place") {
     values[37] = 0;
   }
   values[42] = 65520;
+  values[10] = 65519;  // rounds to 65504, which fits
+  values[11] = -65510;
   CHECK(contains(refusal("float16"), "value 42 of 100 is 65520, which is too large"));
   values[42] = std::numeric_limits<float>::max();
-  CHECK(contains(refusal("bfloat16"), "which is too large"));
+  values[12] = std::nextafter(0x1.ffp127F, 0.0F);  // rounds to the largest of bfloat16
+  CHECK(contains(refusal("bfloat16"), "value 42 of 100 is"));
   values[43] = std::numeric_limits<float>::lowest();
   CHECK(contains(refusal("uniform8"), "span more than a float32 can say"));
 }
