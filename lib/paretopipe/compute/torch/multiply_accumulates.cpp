@@ -19,7 +19,7 @@ using Arguments = c10::ArrayRef<const c10::IValue>;
 struct Work : at::ObserverContext {
   Work(std::int64_t per_output_, std::int64_t whole_) : per_output(per_output_), whole(whole_) {}
   std::int64_t per_output;  ///< each output element is a dot product of this length
-  std::int64_t whole;       ///< total of a transposed convolution, which spreads inputs over outputs
+  std::int64_t whole;       ///< total of what is no dot product per output, such as a transposed convolution
 };
 
 struct Operator {
@@ -41,15 +41,24 @@ Work of_product(Arguments arguments) {
   return {arguments[Left].toTensor().size(-1), 0};
 }
 
+/// LibTorch 2 has attention as one operator, whose two products are not seen: of queries and keys, then of those and
+/// values. Arguments: queries, keys, values, each [batch, heads, length, features], ...
+Work of_attention(Arguments arguments) {
+  const auto& queries = arguments[0].toTensor();
+  const auto scores = queries.numel() / queries.size(-1) * arguments[1].toTensor().size(-2);
+  return {0, scores * (queries.size(-1) + arguments[2].toTensor().size(-1))};
+}
+
 /// Traced graphs call _convolution themselves.
-constexpr std::array<Operator, 8> kOperators{{{"aten::convolution", of_convolution},
+constexpr std::array<Operator, 9> kOperators{{{"aten::convolution", of_convolution},
                                               {"aten::_convolution", of_convolution},
                                               {"aten::addmm", of_product<1>},
                                               {"aten::baddbmm", of_product<1>},
                                               {"aten::addmv", of_product<1>},
                                               {"aten::mm", of_product<0>},
                                               {"aten::bmm", of_product<0>},
-                                              {"aten::mv", of_product<0>}}};
+                                              {"aten::mv", of_product<0>},
+                                              {"aten::_scaled_dot_product_flash_attention_for_cpu", of_attention}}};
 
 /// The operator's own arguments. An operator that the interpreter calls gets the rest of the interpreter's stack in
 /// front of them.
