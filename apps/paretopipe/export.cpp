@@ -32,6 +32,7 @@ ExitCode run_export(const ExportOptions& options) {
     return ExitCode::negative;
   }
   const std::filesystem::path folder = options.out;
+  for (const auto& file : made.files) check_not_replaced(options.path, folder / file.path);
   for (const auto& file : made.files) {
     render::make_folder((folder / file.path).parent_path());
     render::write_file(folder / file.path, file.content);

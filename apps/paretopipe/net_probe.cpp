@@ -88,11 +88,8 @@ void print(const shaping::RemoteProbe& probe, const nlohmann::json& profile, con
   }
   fmt::print("{} round trips, and transfers of {} each\n\n{}\n", probe.round_trips, options.measuring,
              table_text(probe));
-  if (options.profile_out.empty()) {
-    fmt::print("As a profile (--profile-out FILE writes it):\n{}", render::json_text(profile));
-  } else {
-    fmt::print("wrote {}, a profile for --network\n", options.profile_out);
-  }
+  if (!options.profile_out.empty()) return;
+  fmt::print("As a profile (--profile-out FILE writes it):\n{}", render::json_text(profile));
 }
 
 ExitCode run_probe(const NetProbeOptions& options) {
@@ -101,10 +98,13 @@ ExitCode run_probe(const NetProbeOptions& options) {
   }
   if (!options.listen.empty()) return serve(options);
   const auto server = shaping::parse_endpoint(options.server);
+  if (!options.profile_out.empty()) render::check_target(options.profile_out);
   const auto probe = shaping::probe_host(server, probe_options(options));
   const auto profile = suggest_profile(probe, fmt::format("measured by `paretopipe net probe {}`", options.server));
-  if (!options.profile_out.empty()) render::write_file(options.profile_out, render::json_text(profile));
   print(probe, profile, options);
+  if (options.profile_out.empty()) return ExitCode::success;
+  render::write_file(options.profile_out, render::json_text(profile));
+  if (options.format != "json") fmt::print("wrote {}, a profile for --network\n", options.profile_out);
   return ExitCode::success;
 }
 

@@ -47,6 +47,7 @@ predict::Question question_of(const PredictOptions& options) {
     question.profiles.push_back(predict::load_profile(file));
   }
   question.stages = options.stages;
+  check_not_replaced(options.network, options.out);
   if (!options.network.empty()) question.network = experiment::load_network_profile(options.network);
   if (options.shaping == "emulated") question.shaping = experiment::Shaping::emulated;
   question.any_order = options.any_order;

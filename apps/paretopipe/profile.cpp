@@ -27,9 +27,9 @@ ExitCode run_profile(const ProfileOptions& options) {
   experiment.data = "random";
   experiment::apply_flags(experiment, options.sweep.settings);
   experiment = completed(std::move(experiment));
-  for (const std::filesystem::path read : {experiment.models.front(), experiment.weights}) {
-    check_not_replaced(read, options.out);
-  }
+  auto read = experiment.device_profiles;
+  read.insert(read.end(), {experiment.models.front(), experiment.weights, experiment.devices_file});
+  for (const auto& file : read) check_not_replaced(file, options.out);
   render::check_target(options.out);
   const auto inputs = run::find_inputs(experiment);
   const launch::InterruptGuard interrupt;

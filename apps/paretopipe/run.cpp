@@ -134,6 +134,7 @@ ExitCode run_run(const RunOptions& options) {
   for (const std::filesystem::path read : {options.input.string(), options.model, experiment.weights}) {
     check_not_replaced(read, options.output);
   }
+  render::check_target(options.output);
   const auto inputs = run::find_inputs(experiment);
   if (!inputs.warning.empty()) print_notice("warning: {}\n", inputs.warning);
   const launch::InterruptGuard interrupt;

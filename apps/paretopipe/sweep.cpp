@@ -133,9 +133,9 @@ ExitCode conclude(const run::SweepCounts& counts, int ok_before, const SweepSide
     fmt::print("Next, when all {} shards are measured: paretopipe merge THEIR_FOLDERS --out FOLDER\n",
                options.shard.count);
   } else if (ok > 0 && sides.two()) {
-    fmt::print("Next: paretopipe compare {} {}\n", sides.base_folder().string(), folder);
+    fmt::print("Next: paretopipe compare {} {}\n", word_of_shell(sides.base_folder().string()), word_of_shell(folder));
   } else if (ok > 0) {
-    fmt::print("Next: paretopipe frontier {}\n", folder);
+    fmt::print("Next: paretopipe frontier {}\n", word_of_shell(folder));
   }
   const bool no_rate = counts.without_rate > 0 && counts.without_rate == counts.ok;
   return counts.failed == 0 && !no_rate ? ExitCode::success : ExitCode::negative;

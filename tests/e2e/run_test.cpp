@@ -48,8 +48,9 @@ TEST_CASE(
 
 TEST_CASE("several ways to cut a model are refused by run, which takes one") {
   const Desk desk;
-  check_refused(desk, Words("run --model net.pt --input x.pt --output y.pt"),
-                {{"--split 1,2", "run takes one way to cut the model and to run it, and 2 were named"}});
+  check_refused(desk, Words("run --model net.pt --input x.pt"),
+                {{"--split 1 --output nowhere/y.pt", "there is no folder nowhere"},
+                 {"--output y.pt --split 1,2", "run takes one way to cut the model and to run it, and 2 were named"}});
   CHECK_FALSE(std::filesystem::exists(desk.folder() / "y.pt"));
 }
 

@@ -80,6 +80,13 @@ TEST_CASE("a trace of several trials is refused with their ids, and one of these
   export_in(SweptShell(), {"trace --trial " + id.substr(0, 8)});
 }
 
+TEST_CASE("an export does not replace the records that it reads") {
+  const SweptShell shell;
+  shell.run(0, "merge out --out copy/trials.jsonl");
+  check_refused(shell, "export copy/trials.jsonl --layout jsonl", {{"--out copy", "is what is read"}});
+  CHECK(shell.run(0, "frontier copy/trials.jsonl").exit_code == 0);
+}
+
 TEST_CASE("batches and JSON Lines of a real sweep have a row a batch and an object a trial") {
   const SweptShell shell;
   export_in(shell, {"batches", "jsonl --split 1"});

@@ -183,6 +183,9 @@ TEST_CASE("what cannot be profiled is refused in a sentence") {
                  {Words("--model") + Words(many + "0ms"), "has 1001 blocks"}});
   check_refused(profiled(), "profile --model synthetic:0ms/4kB,0ms",
                 {{"", "--out"}, {"--out nowhere/p.json", "there is no folder nowhere"}});
+  profiled().write("small.json", R"({"cpu_quota": 0.5})");
+  check_refused(profiled(), "profile --model synthetic:0ms/4kB,0ms --rounds 1 --device-profile ./small.json",
+                {{"--device-profile none --out small.json", "is what is read"}});
 }
 
 TEST_CASE("what is predicted of a synthetic model over loopback is what a sweep measures, within 1 %") {

@@ -113,6 +113,7 @@ TEST_CASE("a wrong request about networks is a sentence", "[net]") {
                  {"probe --listen 127.0.0.1:0 --format json", "--listen excludes --format"},
                  {"probe somewhere", "is not an address with a port"},
                  {"probe 127.0.0.1:1 --for 1h", "no unit of time"},
+                 {"probe 127.0.0.1:1 --profile-out nowhere/x.json", "there is no folder nowhere"},
                  {"probe 127.0.0.1:1 --keep", "--listen"}});
 }
 

@@ -2,6 +2,7 @@
 #include <paretopipe/core/text.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 #include <set>
 
@@ -55,6 +56,19 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 void refuse_word(const char* key, const std::string& text, const std::vector<std::string>& known) {
   throw UsageError(
       fmt::format("{} is \"{}\"; it must be {}{}", key, text, fmt::join(known, " or "), did_you_mean(text, known)));
+}
+
+std::string quoted_for_shell(const std::string& text) {
+  std::string quoted = "'";
+  for (const char character : text) quoted += character == '\'' ? std::string("'\\''") : std::string(1, character);
+  return quoted + "'";
+}
+
+std::string word_of_shell(const std::string& text) {
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("_./:=,@%+-").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  return !text.empty() && std::all_of(text.begin(), text.end(), plain) ? text : quoted_for_shell(text);
 }
 
 bool is_utf8(const std::string& text) {

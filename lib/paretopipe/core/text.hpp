@@ -65,6 +65,12 @@ Enum parse_word(const char* key, const Word<Enum> (&words)[count], const std::st
 /// True if the text is valid UTF-8 (RFC 3629), so that JSON can hold it. Paths on Linux need not be.
 bool is_utf8(const std::string& text);
 
+/// One word of the shell that means `text`, whatever is in it (POSIX, Shell Command Language, 2.2.2).
+std::string quoted_for_shell(const std::string& text);
+
+/// The same for people: without quotes where none are needed.
+std::string word_of_shell(const std::string& text);
+
 /// Splits `text` at each separator. Returns views into `text`, which must outlive them. The result has one item more
 /// than there are separators; items may be empty.
 std::vector<std::string_view> split(std::string_view text, char separator = ',');

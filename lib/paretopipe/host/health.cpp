@@ -118,7 +118,7 @@ Finding judge_quota(double quota, const std::vector<CpuSet>& cores) {
 }
 
 Finding judge_governor(const std::string& governor) {
-  const bool fixed = governor == "performance";
+  const bool fixed = governor == kPerformance;
   return {.name = "frequency governor",
           .level = fixed ? Level::ok : Level::warning,
           .observed = governor,

@@ -20,6 +20,8 @@ struct Blas {
   std::string library;        ///< the loaded file; empty for bundled
 };
 
+inline constexpr const char* kPerformance = "performance";  ///< the governor that keeps the clock up
+
 /// What was observed. What is absent could not be observed or does not exist here, and is not held against the machine.
 struct Observations {
   std::optional<std::string> stage_program;    ///< its path
@@ -29,9 +31,9 @@ struct Observations {
   bool fashion_mnist = false;                 ///< the default data set is where Debian's package puts it
   std::vector<std::string> missing_programs;  ///< programs that shape a network and are missing
 
-  std::vector<CpuSet> cores;        ///< the CPUs that this process may use, grouped by physical core
-  std::optional<double> cpu_quota;  ///< the control group's limit, in CPUs
-  std::optional<std::string> governor;
+  std::vector<CpuSet> cores;            ///< the CPUs that this process may use, grouped by physical core
+  std::optional<double> cpu_quota;      ///< the control group's limit, in CPUs
+  std::optional<std::string> governor;  ///< "powersave on CPUs 4-7" if others have another
   std::optional<bool> turbo;
   bool virtual_machine = false;
   std::optional<double> steal;  ///< share of the CPU time wanted since boot that the hypervisor gave to others

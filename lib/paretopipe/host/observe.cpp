@@ -8,6 +8,7 @@
 #include <array>
 #include <cctype>
 #include <cstdlib>
+#include <map>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -51,6 +52,20 @@ std::optional<double> quota_of(const fs::path& group) {
   if (const auto limit = read_text(group / "cpu.max")) return parse_cpu_max(*limit);
   return parse_cpu_max(fmt::format("{} {}", read_text(group / "cpu.cfs_quota_us").value_or(""),
                                    read_text(group / "cpu.cfs_period_us").value_or("")));
+}
+
+/// That of the CPUs that this process may use. Where they differ, the first that lets clocks change, and where it does.
+std::optional<std::string> read_governor(const fs::path& root) {
+  std::map<std::string, CpuSet> governed;
+  for (const int cpu : current_affinity()) {
+    const auto file = root / fmt::format("sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", cpu);
+    if (const auto governor = read_text(file)) governed[*governor].push_back(cpu);
+  }
+  if (governed.empty()) return std::nullopt;
+  const auto found =
+      std::find_if(governed.begin(), governed.end(), [](const auto& one) { return one.first != kPerformance; });
+  if (found == governed.end() || governed.size() == 1) return governed.begin()->first;
+  return fmt::format("{} on CPUs {}", found->first, to_string(found->second));
 }
 
 std::optional<bool> read_turbo(const fs::path& root) {
@@ -129,7 +144,7 @@ std::vector<std::string> find_missing(const std::vector<std::string>& programs, 
 void observe_cpus(Observations& seen, const fs::path& root) {
   seen.cores = group_by_core(current_affinity(), root);
   seen.cpu_quota = tightest_limit("cpu", quota_of, root);
-  seen.governor = read_text(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  seen.governor = read_governor(root);
   seen.turbo = read_turbo(root);
   seen.virtual_machine = is_virtual_machine(root);
   seen.steal = parse_steal(read_text(root / "proc/stat").value_or(""));

@@ -1,3 +1,4 @@
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/launch/child_process.hpp>
 #include <paretopipe/launch/launcher.hpp>
 
@@ -18,12 +19,6 @@ std::vector<std::string> ssh_to(const std::string& destination) {
           "-o",       "ServerAliveCountMax=3",
           "-o",       "ClearAllForwardings=yes",
           destination};
-}
-
-std::string quoted_for_shell(const std::string& text) {
-  std::string quoted = "'";
-  for (const char character : text) quoted += character == '\'' ? std::string("'\\''") : std::string(1, character);
-  return quoted + "'";
 }
 
 namespace {

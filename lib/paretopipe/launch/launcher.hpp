@@ -14,9 +14,6 @@ std::vector<std::string> ssh_to(const std::string& destination);
 /// does: once for each of its words that is ssh, such as in "sshpass -f FILE ssh HOST" or "ssh GATEWAY ssh HOST".
 std::vector<std::string> command_over(std::vector<std::string> launcher, const std::vector<std::string>& command);
 
-/// One word of the shell that means `text`, whatever is in it (POSIX, Shell Command Language, 2.2.2).
-std::string quoted_for_shell(const std::string& text);
-
 /// `command` with the path of its program, which is looked for as find_program does it. Throws EnvironmentError.
 std::vector<std::string> with_found_program(std::vector<std::string> command);
 

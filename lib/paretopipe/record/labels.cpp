@@ -264,4 +264,8 @@ std::string file_name(std::string_view text) {
   return name;
 }
 
+std::string model_file_name(std::string_view model) {
+  return file_name(model.substr(0, 64));
+}
+
 }  // namespace paretopipe::record

@@ -68,4 +68,8 @@ std::string printable(std::string_view text);
 /// `text` as part of a file name on any system: everything but letters, digits, '_', '-' and '.' becomes '_'.
 std::string file_name(std::string_view text);
 
+/// The same of a model's name. It ends after 64 characters: models of many blocks have longer names than a file may
+/// have.
+std::string model_file_name(std::string_view model);
+
 }  // namespace paretopipe::record

@@ -194,7 +194,7 @@ std::string export_configuration(std::span<const record::TrialRecord> records,
 /// A name that tells groups apart: for people by its words, with certainty by their identity.
 std::string folder_name(const stats::ConfigurationGroup& group) {
   const auto trial = group.settings().without_split();
-  return fmt::format("{}_batch{}_{}", record::file_name(trial.model), trial.batch, trial.id().substr(0, 8));
+  return fmt::format("{}_batch{}_{}", record::model_file_name(trial.model), trial.batch, trial.id().substr(0, 8));
 }
 
 }  // namespace
@@ -212,7 +212,7 @@ Export export_python(std::span<const record::TrialRecord> records) {
         continue;
       }
       const auto name =
-          fmt::format("{}_split_{}_metrics.json", record::file_name(trial.model), trial.split_points.front());
+          fmt::format("{}_split_{}_metrics.json", record::model_file_name(trial.model), trial.split_points.front());
       result.files.push_back({folder / name, export_configuration(records, configuration)});
     }
   }

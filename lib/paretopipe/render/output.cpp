@@ -49,8 +49,18 @@ class TemporaryFile {
   FileDescriptor descriptor_;
 };
 
-void write_to_device(const std::filesystem::path& file, std::string_view text) {
-  FileDescriptor descriptor(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
+/// True for /dev/stdout and its like: they name what a shell has opened, which may have content already.
+bool names_open_file(const std::filesystem::path& file) {
+  const auto is_descriptor = [](const std::filesystem::path& name) {
+    const auto folder = name.parent_path().string();
+    return folder == "/dev/fd" || (folder.starts_with("/proc/") && folder.ends_with("/fd"));
+  };
+  std::error_code no_link;
+  return is_descriptor(file) || is_descriptor(std::filesystem::read_symlink(file, no_link));
+}
+
+void write_in_place(const std::filesystem::path& file, std::string_view text) {
+  FileDescriptor descriptor(::open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   if (descriptor.get() < 0) throw system_error("open " + file.string(), errno);
   int reason = write_all(descriptor.get(), text);
   if (::close(descriptor.release()) != 0 && reason == 0) reason = errno;
@@ -72,7 +82,8 @@ void write_file(const std::filesystem::path& file, std::string_view text) {
   check_target(file);
   std::error_code ignored;
   const auto status = std::filesystem::status(file, ignored);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return write_to_device(file, text);
+  const bool device = std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+  if (device || names_open_file(file)) return write_in_place(file, text);
   // A rename would replace a symbolic link itself rather than the file it points to.
   const auto target =
       std::filesystem::is_symlink(file, ignored) ? std::filesystem::weakly_canonical(file, ignored) : file;

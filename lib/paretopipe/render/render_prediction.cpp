@@ -4,6 +4,7 @@
 #include <paretopipe/render/table.hpp>
 
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -93,9 +94,8 @@ std::string memory_text(const PredictedSplit& split) {
 }
 
 std::string payload_text(const PredictedSplit& split) {
-  double sum = 0;
-  for (const auto bytes : split.payload_bytes) sum += static_cast<double>(bytes);
-  return format_bytes(sum);
+  const auto& bytes = split.payload_bytes;
+  return format_bytes(bytes.empty() ? 0 : std::accumulate(bytes.begin(), bytes.end() - 1, 0.0));
 }
 
 /// "41.0 ms, p99 90.1 ms". A split that batches in flight bound has no prediction, though it may keep up.

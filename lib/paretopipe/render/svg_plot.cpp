@@ -173,6 +173,17 @@ double legend_height(const Plot& plot) {
   return plot.series.size() < 2 ? 0 : kLineHeight * static_cast<double>(plot.series.size()) + 8;
 }
 
+/// Keeps both ends of a name that is wider than the picture.
+std::string shortened(const std::string& name) {
+  constexpr std::size_t kMost = 96;
+  if (name.size() <= kMost) return name;
+  const auto inside_character = [&](std::size_t at) { return (static_cast<unsigned char>(name[at]) & 0xC0) == 0x80; };
+  auto head = kMost / 2, tail = name.size() - kMost / 2;
+  while (inside_character(head)) --head;
+  while (tail < name.size() && inside_character(tail)) ++tail;
+  return name.substr(0, head) + " … " + name.substr(tail);
+}
+
 std::string draw_legend(const Plot& plot) {
   if (plot.series.size() < 2) return "";
   std::string svg;
@@ -180,7 +191,7 @@ std::string draw_legend(const Plot& plot) {
     const double y = kHeight + kLineHeight * static_cast<double>(i) + 8;
     svg +=
         fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\" fill=\"{}\"/>\n", kLeft, y - kFont / 3, kColours[i]);
-    svg += text({kLeft + 12, y}, "start", plot.series[i].name);
+    svg += text({kLeft + 12, y}, "start", shortened(plot.series[i].name));
   }
   return svg;
 }

@@ -1,3 +1,4 @@
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/record/labels.hpp>
 #include <paretopipe/render/table.hpp>
 
@@ -153,7 +154,11 @@ bool is_forbidden_in_xml(std::string_view text) {
 std::string xml_escaped(std::string_view text) {
   constexpr std::string_view kSpecial = "&<>\"'";
   constexpr std::string_view kEntities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"};
-  const auto clean = record::printable(text);
+  auto clean = record::printable(text);
+  if (!is_utf8(clean)) {  // a path on Linux need not be
+    std::replace_if(
+        clean.begin(), clean.end(), [](unsigned char c) { return c >= 0x80; }, '?');
+  }
   std::string escaped;
   for (std::size_t i = 0; i < clean.size(); ++i) {
     const auto found = kSpecial.find(clean[i]);

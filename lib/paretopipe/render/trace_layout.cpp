@@ -15,9 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Models of many blocks have longer names than a file may have.
-constexpr std::size_t kModelCharacters = 64;
-
 /// The format counts microseconds. Three decimals keep every nanosecond, because spans are shorter than 2^53 ns.
 double microseconds(std::int64_t ns) {
   return static_cast<double>(ns) / 1000;
@@ -154,7 +151,7 @@ Export export_trace(std::span<const record::TrialRecord> records) {
                          record::printable(trial.label()))}};
   }
   const auto name =
-      fmt::format("{}_split_{}_repetition_{}_{}.trace.json", record::file_name(trial.model).substr(0, kModelCharacters),
+      fmt::format("{}_split_{}_repetition_{}_{}.trace.json", record::model_file_name(trial.model),
                   record::file_name(record::cut_name(trial)), trial.repetition + 1, trial.id().substr(0, 8));
   const auto trace = with_prefix(record::printable(trial.label()) + ": ", [&] { return trace_of(record); });
   return {{{name, trace}}, {}};

@@ -115,6 +115,14 @@ TEST_CASE("the suggestion is a question to append to an error", "[suggest]") {
   CHECK(did_you_mean("dephts", kKeys) == "; did you mean \"depth\"?");
 }
 
+TEST_CASE("a word of a shell has quotes where it needs them") {
+  CHECK(word_of_shell("results/a-b_1.json") == "results/a-b_1.json");
+  CHECK(word_of_shell("p99 < 30ms") == "'p99 < 30ms'");
+  CHECK(word_of_shell("it's") == "'it'\\''s'");
+  CHECK(word_of_shell("") == "''");
+  CHECK(word_of_shell("\xc3\xb6") == "'\xc3\xb6'");
+}
+
 TEST_CASE("UTF-8 is told from other bytes") {
   CHECK(is_utf8(""));
   CHECK(is_utf8("net.pt"));

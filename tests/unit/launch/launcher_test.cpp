@@ -1,4 +1,5 @@
 // The commands that start processes on other machines, tried with the shell that such a command would reach.
+#include <paretopipe/core/text.hpp>
 #include <paretopipe/launch/child_process.hpp>
 #include <paretopipe/launch/launcher.hpp>
 

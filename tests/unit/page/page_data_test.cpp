@@ -125,7 +125,7 @@ TEST_CASE("provenance counts the trials and tells each command once") {
   CHECK(provenance.at("trials") == 3);
   CHECK(provenance.at("failed") == 1);
   CHECK(provenance.at("first") == "2026-01-01T00:00:00Z");
-  CHECK(provenance.at("commands").at(0) == "paretopipe sweep --out x y");
+  CHECK(provenance.at("commands").at(0) == "paretopipe sweep --out 'x y'");
 }
 
 TEST_CASE("what disturbed a group's trials is told with its cause, and a quiet group has nothing to tell") {

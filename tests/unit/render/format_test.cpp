@@ -60,6 +60,16 @@ TEST_CASE("splits are written as k of N, and the endpoints are named") {
   CHECK(record::split_label(replicas) == "data-parallel on 2 devices " + replicas.way_of_training());
 }
 
+TEST_CASE("a file's name has no more of a model's than a file may have") {
+  CHECK(record::model_file_name("synthetic:1ms/4kB") == "synthetic_1ms_4kB");
+  CHECK(record::model_file_name(std::string(1000, 'm')).size() == 64);
+}
+
+TEST_CASE("what is no UTF-8 or has a meaning in XML is not in it") {
+  CHECK(render::xml_escaped("caf\xc3\xa9 <&>") == "caf\xc3\xa9 &lt;&amp;&gt;");
+  CHECK(render::xml_escaped("caf\xe9") == "caf?");
+}
+
 TEST_CASE("a group's title shows what is not at its default, and every trial has its settings under the same names") {
   using support::contains;
   CHECK(record::group_title(make_trial(3)) ==

@@ -1,4 +1,5 @@
 #include <paretopipe/core/error.hpp>
+#include <paretopipe/core/file_descriptor.hpp>
 #include <paretopipe/render/output.hpp>
 #include <paretopipe/render/table.hpp>
 
@@ -6,6 +7,8 @@
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+
+#include <fcntl.h>
 
 #include <support/catch.hpp>
 #include <support/file_size_limit.hpp>
@@ -59,6 +62,19 @@ TEST_CASE("a device is written to and not replaced") {
   render::write_file("/dev/null", "text");
   CHECK(fs::is_character_file("/dev/full"));
   CHECK(fs::is_character_file("/dev/null"));
+}
+
+TEST_CASE("what a shell has opened is added to, and what it holds stays") {
+  const support::TemporaryFolder folder;
+  const auto file = folder.path() / "log.txt";
+  std::ofstream log(file);
+  log << "before\n" << std::flush;
+  const FileDescriptor opened(::open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  const auto name = "/proc/self/fd/" + std::to_string(opened.get());
+  render::write_file(name, "text\n");
+  fs::create_symlink(name, folder.path() / "stdout");
+  render::write_file(folder.path() / "stdout", "more\n");
+  CHECK(support::read_file(file) == "before\ntext\nmore\n");
 }
 
 TEST_CASE("a new file has the permissions of any new file, a replaced one keeps its own") {

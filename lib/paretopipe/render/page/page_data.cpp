@@ -134,6 +134,13 @@ std::vector<std::string> distinct(Records records, std::string (*text)(const rec
   return texts;
 }
 
+/// As it may be typed again.
+std::string command_of(const record::Provenance& provenance) {
+  std::vector<std::string> words;
+  for (const auto& word : provenance.command_line) words.push_back(word_of_shell(word));
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
 std::int64_t count(Records records, record::Status status) {
   return std::count_if(records.begin(), records.end(), [&](const auto& record) { return record.status == status; });
 }
@@ -167,7 +174,7 @@ Json provenance_data(Records records) {
   }
   Json json{
       {"versions", distinct(records, [](const auto& p) { return fmt::format("{} ({})", p.version, p.git_state); })},
-      {"commands", distinct(records, [](const auto& p) { return fmt::format("{}", fmt::join(p.command_line, " ")); })},
+      {"commands", distinct(records, command_of)},
       {"trials", records.size()},
       {"ok", count(records, record::Status::ok)},
       {"failed", count(records, record::Status::failed)},

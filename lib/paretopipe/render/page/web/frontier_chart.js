@@ -27,7 +27,9 @@ function place(split) {
 // The border of the area that the frontier's splits dominate: from the worst y to the first split, and from the last
 // one to the right.
 function stepLine(splits, bounds) {
-  const members = splits.filter(split => split.on_frontier).map(place).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  let best = 0;  // the largest distance from the worst y: a split that a third objective keeps may be worse in both drawn
+  const members = splits.filter(split => split.on_frontier).map(place).sort((a, b) => a[0] - b[0] || a[1] - b[1])
+      .filter(([, y]) => Math.abs(y - bounds.worst) > best && (best = Math.abs(y - bounds.worst)));
   if (members.length === 0) return [];
   return [[members[0][0], bounds.worst], ...members, [bounds.right, members[members.length - 1][1]]];
 }

@@ -22,9 +22,10 @@ function hoveredLoad({curve, point}) {
 
 function loadSeries(curve, index, statistic) {
   const {series: colours, symbols, page} = theme();
-  const colour = colours[index % colours.length];
+  const colour = colours[index % colours.length], round = Math.floor(index / colours.length);
   return {
-    name: `split ${curve.split}`, type: 'line', symbol: symbols[index % symbols.length], itemStyle: {color: colour}, lineStyle: {color: colour},
+    name: `split ${curve.split}`, type: 'line', symbol: symbols[(index + round) % symbols.length], itemStyle: {color: colour},
+    lineStyle: {color: colour, type: ['solid', 'dashed', 'dotted'][round % 3]},
     data: curve.points.map(point => ({
       value: [point.rate, point[statistic]], curve, point, symbolSize: 9,
       itemStyle: point.saturated ? {color: page, borderColor: colour, borderWidth: 1.5} : {color: colour},

@@ -1,15 +1,19 @@
 // Where the latency of every split goes, as stacked bars.
 
+const WAITING = 'waiting';
+
 // The bars of each part of the latency: compute and transfer have one for each stage. Hovering shows all parts
 // separately.
 const PARTS = {
   compute: stage => `compute on stage ${stage}`,
   transfer: stage => stage === 0 ? 'transfer back' : `transfer to stage ${stage}`,
-  queue: () => 'waiting',
-  send_queue: () => 'waiting',
+  queue: () => WAITING,
+  send_queue: () => WAITING,
   encode: () => 'encode and decode',
   decode: () => 'encode and decode',
 };
+// Marks the bars of a second round through the colours.
+const STRIPES = {symbol: 'rect', rotation: Math.PI / 4, dashArrayX: [1, 0], dashArrayY: [2, 4]};
 const PART_ORDER = ['compute', 'transfer', 'queue', 'encode'];
 const PART_NAMES = {
   compute: 'compute', transfer: 'transfer', queue: 'wait for compute', send_queue: 'wait for send', encode: 'encode',
@@ -56,8 +60,9 @@ function drawBreakdown() {
   const splits = splitsWith('breakdown', 'breakdown-chart');
   if (splits.length === 0) return;
   const names = stacks(splits);
-  const {series: colours, page} = theme();
-  const colourOf = new Map(names.map((name, index) => [name, colours[index % colours.length]]));
+  const {series: colours, page, muted} = theme();
+  const ownColours = names.filter(name => name !== WAITING);
+  const colourOf = new Map(ownColours.map((name, index) => [name, colours[index % colours.length]])).set(WAITING, muted);
   const totals = splits.map(split => split.breakdown.reduce((sum, {ns}) => sum + ns, 0));
   draw('breakdown-chart', `Stacked bars of the parts of the latency of ${splits.length} splits.`, {
     legend: legend(names),
@@ -66,7 +71,7 @@ function drawBreakdown() {
     yAxis: valueAxis('mean latency', [0, ...totals], 'ns', {nameGap: 48}),
     series: names.map(name => ({
       name, type: 'bar', stack: 'latency', barCategoryGap: splits.length > 60 ? '0%' : '25%', barMaxWidth: 48,
-      itemStyle: {color: colourOf.get(name), borderColor: page, borderWidth: splits.length > 60 ? 0 : 0.5},
+      itemStyle: {color: colourOf.get(name), ...(ownColours.indexOf(name) < colours.length ? {} : {decal: STRIPES}), borderColor: page, borderWidth: splits.length > 60 ? 0 : 0.5},
       data: splits.map(split => stackValue(split, name)),
     })),
     ...zoomFor(splits),
