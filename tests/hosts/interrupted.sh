@@ -16,8 +16,8 @@ sweep() { # OUT [ARGUMENT ...], in the place of this shell
 dials() { pgrep -f 'ssh -F .*ssh_config' >/dev/null; }
 serves() { [[ "$(pgrep -cf 'fake-stage serve$')" == 2 ]]; }
 
-# By a hang of this machine's stage at its next batch after as many trials as RECORDS, so that no sweep is over, or further, before
-# it is interrupted.
+# This machine's stage hangs at its next batch after as many trials as RECORDS, so that no sweep is over, or further, before it is
+# interrupted.
 interrupted_when() { # OUT RECORDS COMMAND ...
   local out=$1 records=$2 driver status=0
   shift 2

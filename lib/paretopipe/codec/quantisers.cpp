@@ -116,8 +116,8 @@ Layout as_one_channel(const Layout& layout) {
   return {layout.element, layout.values, 1, layout.values};
 }
 
-/// A single channel is consecutive whatever its stride is. Passed as it is, [samples, features] would go one value a
-/// call.
+/// A single channel is consecutive whatever its stride is. Without this, each call would quantise one value of
+/// [samples, features].
 Layout in_longest_runs(const Layout& layout) {
   return layout.channels == 1 ? as_one_channel(layout) : layout;
 }

@@ -68,7 +68,7 @@ bool is_utf8(const std::string& text);
 /// One word of the shell that means `text`, whatever is in it (POSIX, Shell Command Language, 2.2.2).
 std::string quoted_for_shell(const std::string& text);
 
-/// The same for people: without quotes where none are needed.
+/// Quotes `text` only where the shell needs it, for people to read.
 std::string word_of_shell(const std::string& text);
 
 /// Splits `text` at each separator. Returns views into `text`, which must outlive them. The result has one item more

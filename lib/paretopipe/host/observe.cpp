@@ -54,7 +54,8 @@ std::optional<double> quota_of(const fs::path& group) {
                                    read_text(group / "cpu.cfs_period_us").value_or("")));
 }
 
-/// That of the CPUs that this process may use. Where they differ, the first that lets clocks change, and where it does.
+/// Reads the governor of the CPUs that this process may use. If they differ, returns one that lets clocks change, and
+/// its CPUs.
 std::optional<std::string> read_governor(const fs::path& root) {
   std::map<std::string, CpuSet> governed;
   for (const int cpu : current_affinity()) {

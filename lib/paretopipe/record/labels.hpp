@@ -68,8 +68,8 @@ std::string printable(std::string_view text);
 /// `text` as part of a file name on any system: everything but letters, digits, '_', '-' and '.' becomes '_'.
 std::string file_name(std::string_view text);
 
-/// The same of a model's name. It ends after 64 characters: models of many blocks have longer names than a file may
-/// have.
+/// Makes part of a file's name of a model's, likewise. Cuts it after 64 characters, because the names of models of many
+/// blocks are longer than a file's may be.
 std::string model_file_name(std::string_view model);
 
 }  // namespace paretopipe::record

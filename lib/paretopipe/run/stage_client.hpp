@@ -92,7 +92,7 @@ class StageClient {
     send_body(wire::encode_control_body(stage::wrap(request)));
   }
 
-  /// The same, as send_within() does it if the request may be more than a socket holds.
+  /// Sends a request within the limits, as send_within() does, if a socket may not hold it.
   template <class Request>
   void send(const Request& request, const WaitLimits& limits) {
     const auto body = wire::encode_control_body(stage::wrap(request));
@@ -120,7 +120,7 @@ class StageClient {
   /// ask_where(). Throws StageError for a dead process.
   bool take_message();
 
-  /// The same for a message that may only have begun to arrive: waits for the rest of it as receive_within() does.
+  /// Takes a message that may only have begun to arrive, and waits for the rest of it as receive_within() does.
   bool take_message(const WaitLimits& limits);
 
   /// The newest answer to ask_where() that was not taken yet. Absent if there is none.

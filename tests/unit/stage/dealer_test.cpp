@@ -1,20 +1,18 @@
 // Batches dealt out to devices that each hold the whole model, in one process: the source deals, every other device is
 // the second stage of a pipeline of two.
-#include <paretopipe/core/clock.hpp>
 #include <paretopipe/core/error.hpp>
 #include <paretopipe/stage/dealer.hpp>
 #include <paretopipe/stage/progress.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <deque>
 #include <filesystem>
 #include <optional>
-#include <thread>
 
 #include <support/catch.hpp>
 #include <support/message_of.hpp>
 #include <support/temporary_folder.hpp>
+#include <support/wait_for.hpp>
 
 #include "ring.hpp"
 
@@ -230,12 +228,11 @@ TEST_CASE("the source does not seem to wait for a device that is through, howeve
              .phases = experiment::Phases::offline},
             &Socketpair::connect);
   auto outcomes = star.start();
-  std::optional<stage::LaneReport> fast;
-  for (const auto give_up = Clock::now() + std::chrono::minutes(5); Clock::now() < give_up;) {
-    fast = star.receiving_from(1);
-    if (fast && fast->done == 2 && fast->doing == stage::Doing::held_up && std::filesystem::exists(gate)) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  const auto fast = support::wait_for([&] { return star.receiving_from(1); },
+                                      [&](const std::optional<stage::LaneReport>& lane) {
+                                        return lane && lane->done == 2 && lane->doing == stage::Doing::held_up &&
+                                               std::filesystem::exists(gate);
+                                      });
   const auto slow = star.receiving_from(2);
   std::filesystem::remove(gate);
   for (auto& outcome : outcomes) outcome.get();

@@ -1,15 +1,13 @@
 // "Where are you": what a stage answers while it does something else.
-#include <paretopipe/core/clock.hpp>
 #include <paretopipe/stage/progress.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <functional>
-#include <thread>
 
 #include <support/catch.hpp>
 #include <support/temporary_folder.hpp>
+#include <support/wait_for.hpp>
 
 #include "served_stage.hpp"
 
@@ -19,17 +17,6 @@ using namespace paretopipe::stage;
 using namespace std::chrono_literals;
 
 namespace {
-
-/// Asks until the answer is as wanted. The last one, if it does not come to that within five minutes.
-Whereabouts wait_for(const std::function<Whereabouts()>& ask, const std::function<bool(const Whereabouts&)>& wanted) {
-  const auto deadline = Clock::now() + 300s;
-  auto answer = ask();
-  while (!wanted(answer) && Clock::now() < deadline) {
-    std::this_thread::sleep_for(1ms);
-    answer = ask();
-  }
-  return answer;
-}
 
 /// The second of three stages, whose neighbours are this test.
 class MiddleStage {
@@ -50,21 +37,22 @@ class MiddleStage {
   const Run& run() const { return run_; }
 
   Whereabouts wait_until(Role role, Doing doing, std::int64_t done) {
-    return wait_for([this] { return progress_.where(); },
-                    [=](const Whereabouts& where) {
-                      return where.lanes.size() == 3 && lane(where, role).doing == doing &&
-                             lane(where, role).done == done;
-                    });
+    return support::wait_for([this] { return progress_.where(); },
+                             [=](const Whereabouts& where) {
+                               return where.lanes.size() == 3 && lane(where, role).doing == doing &&
+                                      lane(where, role).done == done;
+                             });
   }
 
   /// Until every thread waits for the second batch. Before that, the threads' answers are not of one moment.
   Whereabouts wait_until_idle() {
-    return wait_for([this] { return progress_.where(); },
-                    [](const Whereabouts& where) {
-                      return where.lanes.size() == 3 && std::ranges::all_of(where.lanes, [](const LaneReport& lane) {
-                               return lane.doing == Doing::waiting && lane.done == 1;
+    return support::wait_for([this] { return progress_.where(); },
+                             [](const Whereabouts& where) {
+                               return where.lanes.size() == 3 &&
+                                      std::ranges::all_of(where.lanes, [](const LaneReport& lane) {
+                                        return lane.doing == Doing::waiting && lane.done == 1;
+                                      });
                              });
-                    });
   }
 
   static LaneReport lane(const Whereabouts& where, Role role) { return where.lanes.at(static_cast<std::size_t>(role)); }
@@ -97,11 +85,11 @@ TEST_CASE("a stage that is stuck in a block says so as often as it is asked, and
   ServedStage stage("gate@0-3@3@" + gate.string());  // after two batches
   stage.make_source(2);
   stage.send(lone_run());
-  const auto stuck = wait_for([&] { return stage.ask<Whereabouts>(WhereAreYou{}); },
-                              [&](const Whereabouts& where) {
-                                return std::filesystem::exists(gate) && !where.lanes.empty() &&
-                                       where.lanes[0].done == 2 && where.lanes[0].doing == Doing::working;
-                              });
+  const auto stuck = support::wait_for([&] { return stage.ask<Whereabouts>(WhereAreYou{}); },
+                                       [&](const Whereabouts& where) {
+                                         return std::filesystem::exists(gate) && !where.lanes.empty() &&
+                                                where.lanes[0].done == 2 && where.lanes[0].doing == Doing::working;
+                                       });
   REQUIRE_FALSE(stuck.lanes.empty());
   CHECK(stuck.lanes[0].role == Role::compute);
   CHECK(stuck.lanes[0].doing == Doing::working);

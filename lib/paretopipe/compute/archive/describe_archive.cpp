@@ -56,8 +56,8 @@ at::Tensor zeros(const std::vector<std::int64_t>& shape, const experiment::Compu
   return compute::in_mode(at::zeros(shape, at::kFloat), mode);
 }
 
-/// An input that autograd accepts, of noise, for a model may divide by its input's spread, and statistics learn from
-/// what follows. It is in [0, 0.5]: a model that takes its input for token ids gets the id 0, as it would from zeros.
+/// Noise that autograd accepts as an input. A model may divide by its input's spread, which is 0 for zeros. The noise
+/// is in [0, 0.5]: a model that takes its input for token ids gets the id 0, as it would from zeros.
 at::Tensor noise(const std::vector<std::int64_t>& shape, const experiment::ComputeMode& mode) {
   const c10::InferenceMode with_gradients(false);
   const auto input = at::zeros(shape, at::kFloat);

@@ -134,7 +134,7 @@ std::vector<std::string> distinct(Records records, std::string (*text)(const rec
   return texts;
 }
 
-/// As it may be typed again.
+/// The command line, as a person may type it again.
 std::string command_of(const record::Provenance& provenance) {
   std::vector<std::string> words;
   for (const auto& word : provenance.command_line) words.push_back(word_of_shell(word));
